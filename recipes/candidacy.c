@@ -1,6 +1,6 @@
-/* The claim has no deadline, and is delivered inside, under the monitor. So a term begins with the grant, and a wait does not depend
- * on callbacks. The callbacks follow as notices. A notice first checks whether its news still holds. Leaving ends the candidacy under
- * the monitor.
+/* The claim has no deadline, and is delivered inside, under the monitor. So a term begins with the grant, and a wait
+ * does not depend on callbacks. The callbacks follow as notices. A notice first checks whether its news is still true.
+ * A leave ends the candidacy under the monitor.
  */
 #include "candidacy.h"
 
@@ -103,7 +103,7 @@ static void candidacy_notify(struct pdk__candidacy *c, void (*run)(void *user), 
     pdk__assert_locked(c->queue->s);
     struct notice *notice = g_new(struct notice, 1);
     *notice = (struct notice){pdk__candidacy_ref(c), pdk_hold_ref(hold), reason};
-    pdk__later_first(c->queue->s, run, notice_free, notice); /* also what comes before and after a loss */
+    pdk__later_first(c->queue->s, run, notice_free, notice); /* all in the order of losses */
 }
 
 /* It cannot be granted: leave, and tell the user. Not under the monitor. */
@@ -133,7 +133,7 @@ static void candidacy_stand(struct pdk__candidacy *c) {
     pdk__claim_begin(c->queue, PDK_FOREVER, candidacy_decided, c, &c->claim);
 }
 
-/* Queue again, unless it has left. Under one lock, so a call that leaves finds the new claim. */
+/* Queue again, unless it has left. All under one lock, so that a call that leaves finds the new claim. */
 static pdk_status candidacy_stand_again(struct pdk__candidacy *c) {
     pdk_session *s = c->queue->s;
     struct leftovers old = {0}; /* of the last term */
@@ -153,7 +153,7 @@ static void granted_run(void *user) {
     const struct notice *notice = user;
     struct pdk__candidacy *c = notice->c;
     pdk__lock(c->queue->s);
-    bool granted = c->place && (candidacy_holds(c) || c->received); /* after a wait, even of a term that is over */
+    bool granted = c->place && (candidacy_holds(c) || c->received); /* or a wait told it, even of a term that is over */
     c->received |= granted;
     pdk__unlock(c->queue->s);
     c->told = granted;

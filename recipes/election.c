@@ -1,7 +1,7 @@
 /* The election.
  *
  *     /services/planner                     a queue of nodes, the lowest sequence first
- *        ├─ _c_…-latch-0000000012   leads                     data: the candidate's identity, and what it publishes
+ *        ├─ _c_…-latch-0000000012   leads                     data: the candidate's identity, and its published data
  *        ├─ _c_…-latch-0000000013   waits    watches …12
  *        └─ _c_…-latch-0000000014   waits    watches …13
  *
@@ -9,8 +9,8 @@
  *
  *     election_candidate.c   candidates with callbacks, which queue again after each term (candidacy.h)
  *     election_service.c     functions that run while we lead
- *     election_observer.c    observers, which only hear who leads
- *     election_data.c        what a leader publishes
+ *     election_observer.c    observers, which only hear of leaders
+ *     election_data.c        the data that a leader publishes
  */
 #include "election.h"
 
@@ -170,7 +170,7 @@ pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms, pdk_hol
     return status;
 }
 
-/* ---- who leads, and who would */
+/* ---- the leader, and the candidates */
 
 static pdk_status election_query(const pdk_election *election, const char *call, bool leader, int64_t timeout_ms,
                                  pdk_contenders **out) {

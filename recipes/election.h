@@ -1,4 +1,4 @@
-/* An election, from inside: what its files share. */
+/* An election, from inside: the part that its files share. */
 #ifndef PDK_ELECTION_INSIDE_H
 #define PDK_ELECTION_INSIDE_H
 

@@ -1,4 +1,5 @@
-/* A candidate with callbacks: a candidacy (candidacy.h) for the lead, and an observer where the user wants to hear of leaders. */
+/* A candidate with callbacks: a candidacy (candidacy.h) for the lead, and an observer where the user wants to hear of
+ * leaders. */
 #include "election_candidate.h"
 
 #include "base/text.h"
@@ -13,7 +14,7 @@ struct candidate {
     pdk_observer *observer; /* or NULL */
 };
 
-/* Observers hear of us soon, even those that have nothing to watch. */
+/* Tell observers, so that even an observer with nothing to watch hears of us soon. */
 static void candidate_begun(struct pdk__candidacy *c, pdk_hold *hold) {
     (void)hold;
     pdk__observers_elected(c->queue);
@@ -28,7 +29,7 @@ static void candidate_tell_leader(const char *identity, int64_t token, void *use
     candidate->leader(identity, token, candidate->candidacy.calls.user);
 }
 
-/* Its observer begins when it becomes a candidate. So the first callback may leave already. The observer may outlive
+/* Its observer begins when it becomes a candidate, so the first callback may leave already. The observer may outlive
  * the candidate while it tells a leader. Under the monitor. */
 static void candidate_enrol(pdk_election *election, const pdk_election_callbacks *calls) {
     static const struct pdk__candidacy_kind kind = {join, candidate_begun, candidate_left};

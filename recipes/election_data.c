@@ -1,11 +1,11 @@
-/* What a leader publishes during its term: in its own node, behind its identity.
+/* The data that a leader publishes during its term: they stand in its own node, behind its identity.
  *
  *     /services/planner
  *        ├─ _c_…-latch-0000000012    "host:1"                 a candidate
  *        └─ …                        "host:1" NUL any bytes   a leader that has published something (core/published.h)
  *
- * Rule: the node is the term's. It is written naming the version that we wrote last (own_data.h), and goes with the term, so
- * nothing of a term is seen in the next one. Who reads the node has identity, token and data of one moment.
+ * Rule: the node is the term's. It is written naming the version that we wrote last (own_data.h), and goes with the
+ * term, so nothing of a term is seen in the next one. A reader of the node has identity, token and data of one moment.
  */
 #include "base/fork.h"
 #include "base/text.h"
@@ -22,7 +22,7 @@ struct publishing {
     struct pdk__call call;
     struct pdk__own_write write;
     pdk_election *election; /* a reference */
-    GBytes *created;        /* what its node was made with */
+    GBytes *created;        /* the data that its node was made with */
 };
 
 size_t pdk_election_data_max(void) { return PDK_ELECTION_DATA_MAX; }
@@ -71,7 +71,7 @@ static struct pdk__call *publishing_new(pdk_election *election, pdk_hold *hold, 
     return &p->call;
 }
 
-/* kazoo reads the whole as text, and fails for all contenders where one is none. */
+/* Refuse data that is no text. kazoo reads each node as text, and fails for all contenders where one node is none. */
 static pdk_status publishing_check_text(const pdk_election *election, const char *name, const void *data, size_t size) {
     if (election->queue->kind.entry.profile != PDK__KAZOO || g_utf8_validate_len(data ? data : "", size, NULL))
         return PDK_OK;

@@ -1,11 +1,11 @@
-/* Observers: they hear who leads, and are no candidates themselves.
+/* Observers hear of each leader, and are no candidates themselves.
  *
  *     LIST ──somebody is first──► read it, leaving a watch ──► told, when it is another one than before
  *       ▲      │ nobody: list again, leaving a watch on the children
  *       └──────┴── a watch fired, connected again, or a poll (live_query.h)
  *
- * All observers of an election watch its leader's node. A change of the leader wakes every one of them: each has
- * asked for that.
+ * All observers of an election watch its leader's node. So a change of the leader wakes every one of them, as each has
+ * asked for.
  */
 #include "election_observer.h"
 
@@ -26,8 +26,8 @@
 
 #include <string.h>
 
-/* A directory that does not exist cannot be watched. A node that may not be read cannot be watched either. They are
- * polled: once per session timeout, or this often if that is sooner. */
+/* A directory that does not exist cannot be watched, nor can a node that may not be read. So they are polled: once per
+ * session timeout, or this often if that is sooner. */
 #define UNWATCHED_NS (1000 * PDK__MS)
 
 /* The live query of an observer. It lives until no answer and no callback of it is due any more. Under the monitor. */
@@ -46,7 +46,7 @@ struct observation {
     bool told, telling;   /* at least once; the callback runs */
     bool listing_watched; /* the list under way leaves a watch */
     bool reading_watched; /* and so does the reading */
-    bool warned;          /* the log says that strangers may forge what it reads */
+    bool warned;          /* the log says that strangers may forge the node */
     bool polling;         /* nothing is watched: only the alarm makes it look */
 };
 
@@ -107,7 +107,7 @@ static void message_drop(void *user) {
 
 static bool same_data(GBytes *one, GBytes *other) { return one && other ? g_bytes_equal(one, other) : one == other; }
 
-/* Takes data and leader over. They are for data_fn. */
+/* Takes data and leader over, which are for data_fn. */
 static void observation_tell(struct observation *observation, const char *identity, int64_t token, GBytes *data,
                              pdk_contenders *leader) {
     struct message *m = g_new(struct message, 1);
@@ -163,7 +163,7 @@ static bool observation_send(struct observation *observation, struct pdk__reques
     return true;
 }
 
-/* Nothing is watched: look again before long. */
+/* Look again before long, since nothing is watched. */
 static void look_later(struct observation *observation) {
     observation->polling = true;
     pdk__live_query_look_within(&observation->query, MIN(observation->query.s->lease.timeout, UNWATCHED_NS));
@@ -234,7 +234,7 @@ static bool watch_children(struct observation *observation, bool watch) {
 
 static void found_nobody(struct observation *observation) {
     bool watched = observation->listing_watched, room = watched || watch_children(observation, true);
-    if (!watched && room && list(observation, true)) /* now with a watch: somebody may have come since the list */
+    if (!watched && room && list(observation, true)) /* with a watch: somebody may have come by now */
         return;
     if (watched || !room)
         tell_nobody(observation);

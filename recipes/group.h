@@ -1,4 +1,4 @@
-/* What a group's watcher knows, from inside: records of members, and views of records. */
+/* The knowledge of a group's watcher, from inside: records of members, and views of records. */
 #ifndef PDK_GROUP_INSIDE_H
 #define PDK_GROUP_INSIDE_H
 
@@ -19,8 +19,8 @@ struct pdk__record *pdk__record_new(const char *node, const pdk_member_info *sho
 struct pdk__record *pdk__record_ref(struct pdk__record *record);
 void pdk__record_unref(void *record);
 
-/* The view of these records, in any order, after the view `told`, which is NULL at first. Takes over the array. NULL: there is
- * nothing new to tell. */
+/* The view of these records, in any order, after the view `told`, which is NULL at first. Takes over the array. NULL:
+ * there is nothing new to tell. */
 pdk_group_view *pdk__group_view_new(const pdk_group_view *told, GPtrArray *records, bool exact);
 
 #endif

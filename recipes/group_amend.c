@@ -1,10 +1,11 @@
-/* A member's node that was made with older data than the member has.
+/* Amends a member's node that was made with older data than the member has.
  *
  *     create under way ──set: UNAVAILABLE──► the answer comes: a node with the data from before ──► written here
  *
- * The set has answered by then, and promised that every new registration has the new data. So it is made up for, in the background.
- * A set that comes meanwhile goes first, since it has newer data; nobody waits for this one. What it had under way is left alone then:
- * both name the version that the node was made with, so one of them is carried out, and the other one looks (own_data.h).
+ * The set has answered by then, and promised that every new registration has the new data. So the node is written in
+ * the background. A set that comes meanwhile goes first, since it has newer data, and nobody waits for this write. A
+ * request of this write that is under way is left alone then: both name the version that the node was made with, so one
+ * of them is carried out, and the other one looks (own_data.h).
  */
 #include "group_amend.h"
 
@@ -17,7 +18,7 @@ struct amending {
     uint64_t over; /* own->over, when its data were the newest */
 };
 
-/* The queue's, for nodes to come. */
+/* The queue's data, for nodes to come. */
 static GBytes *newest(const pdk_hold *hold) { return g_bytes_new(hold->queue->data, hold->queue->data_size); }
 
 static pdk_status amend_step(struct pdk__call *call) {
@@ -34,7 +35,7 @@ static pdk_status amend_step(struct pdk__call *call) {
     if (a->over != own->over)
         pdk__own_write_anew(w, newest(w->hold));
     a->over = own->over;
-    if (own->token == w->hold->token && own->settled) /* by a set */
+    if (own->token == w->hold->token && own->settled) /* a set has written it */
         return PDK_OK;
     return pdk__own_write_step(w, NULL);
 }

@@ -4,8 +4,9 @@
  *        ├─ _c_…-member-0000000012          data: the member's
  *        └─ _c_…-member-0000000013
  *
- * Rule: nobody blocks. So a member is granted when the answer to its create shows its node, or after a lost answer a list, and the
- * lease is fresh. Its candidacy (candidacy.h) registers it anew after each loss. Here are its data, which change.
+ * Rule: nobody blocks. So a member is granted when the lease is fresh and the answer to its create shows its node, or a
+ * list does after a lost answer. Its candidacy (candidacy.h) registers it again after each loss. Here are its data,
+ * which change.
  *
  *     set ──► the queue's data, for nodes to come ──► registered? ──► written to the node (own_data.h)
  *                        └── one is on its way, with the data from before: written when it is there (group_amend.h)
@@ -73,7 +74,7 @@ static void set_data(struct pdk__queue *queue, const void *data, size_t size) {
     g_free(queue->data);
     queue->data = size > 0 ? g_memdup2(data, size) : g_strdup("");
     queue->data_size = size;
-    if (queue->entry) /* it may wait for a connection */
+    if (queue->entry) /* the entry may wait for a connection */
         pdk__entry_set_data(queue->entry, (struct pdk__node_data){queue->data, queue->data_size});
 }
 

@@ -1,4 +1,4 @@
-/* What a watcher of a group knows of each node in its directory. */
+/* The knowledge that a watcher of a group has of each node in its directory. */
 #include "core/names.h"
 #include "core/view.h"
 #include "group_watch.h"
@@ -67,7 +67,7 @@ static void forget_unlisted(struct pdk__watching *w) {
     }
 }
 
-/* Names of contenders are shorter than this. A longer one is somebody's mischief. */
+/* Is it a member's name? Names of contenders are shorter than this, so a longer one is somebody's mischief. */
 static bool is_member(const char *node) {
     struct pdk__name name;
     return strlen(node) < PDK__NAME_SIZE && pdk__name_parse(node, &name) && name.kind == PDK__MEMBER;
@@ -87,7 +87,7 @@ static void note_read(struct pdk__watching *w, struct pdk__seen *seen) {
     seen->read = true;
 }
 
-/* The same record, if it is read again and nothing has changed. A later node of the same name has a later change. */
+/* Keep the record, if it is read again and nothing has changed. A later node of the same name has a later change. */
 static void read_it(struct pdk__watching *w, struct pdk__seen *seen, const struct pdk__reply *reply) {
     pdk_member_info shown = {.token = pdk__token_of(w->query.s, reply->token),
                              .session = reply->owner,
@@ -106,7 +106,7 @@ void pdk__nodes_read(struct pdk__watching *w, struct pdk__seen *seen, const stru
     switch (reply->result) {
     case PDK__OK:
         note_read(w, seen);
-        if (reply->owner == 0) /* no session stands behind it: whoever made it, it is no member */
+        if (reply->owner == 0) /* no session owns it, so it is no member */
             pdk__seen_know(seen, NULL);
         else
             read_it(w, seen, reply);

@@ -1,16 +1,16 @@
-/* A group's watcher: it reads the members until nothing has changed meanwhile, and tells what it has.
+/* A group's watcher reads the members until nothing has changed meanwhile, and tells them as a view.
  *
- *     ask ──► list, with a watch ──► read who is new or has changed, with a watch each ──► nothing fired since: an exact view
+ *     ask ──► list, with a watch ──► read new and changed ones, with a watch each ──► nothing fired since: an exact view
  *      ▲            ▲                      │ ▲ a member's watch fired: read it again
  *      │            └── the list's fired ──┘ └──────
  *      └── a watch fired, connected again, or a poll (live_query.h)
  *
- * A server sends the event of a watch before any answer that shows what came after. So if no watch has fired by the last
- * answer, all that was read stood together when the server made that answer. Members that change faster than they can be read
- * are told all the same, from time to time, as a view that is not exact.
+ * A server sends the event of a watch before any answer that shows a later state. So if no watch has fired by the last
+ * answer, all that was read stood together when the server made that answer. Members that change faster than they can
+ * be read are told all the same, from time to time, as a view that is not exact.
  *
- * A new ZooKeeper session may come to a server that is behind what was told. A quorum barrier goes ahead of its first list:
- * what is read after that is not older.
+ * A new ZooKeeper session may come to a server that is behind the views that were told. So a quorum barrier goes ahead
+ * of its first list, and no later read is older than they are.
  */
 #include "core/view.h"
 #include "group_watch.h"
@@ -20,9 +20,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* What cannot be watched is looked for so often. */
+/* A directory that cannot be watched is looked for so often. */
 #define UNWATCHED_NS (1000 * PDK__MS)
-/* A list of a large directory is work for the server: in a storm of arrivals there is one for many. */
+/* A list of a large directory is work for the server, so in a storm of arrivals one list serves many. */
 #define LIST_SPACING_NS (20 * PDK__MS)
 /* While members change faster than they can be read, a view comes so often. */
 #define STORM_NS (500 * PDK__MS)
@@ -42,10 +42,10 @@ static bool group_read_send(struct pdk__watching *w, struct pdk__request request
     return true;
 }
 
-/* A view, if there is nothing left to read; or if that has lasted, and everybody was read once. */
+/* Make a view, if there is nothing left to read; or if the storm has lasted, and every member was read once. */
 static void group_read_settle(struct pdk__watching *w) {
     bool quiet = w->in_flight == 0 && !w->relist, all_are_watched;
-    assert(w->in_flight > 0 || w->todo.length == 0); /* what is to be read is sent before */
+    assert(w->in_flight > 0 || w->todo.length == 0); /* reads are sent before */
     int64_t now = pdk__now(w->query.s);
     if (quiet)
         pdk__live_query_caught_up(&w->query);
@@ -110,7 +110,7 @@ static bool read_one(struct pdk__watching *w, struct pdk__seen *seen) {
     return sent;
 }
 
-/* Read what is to be read, a few at a time. */
+/* Send the reads that are wanted, a few at a time. */
 static void pump(struct pdk__watching *w) {
     if (w->listing)
         return;

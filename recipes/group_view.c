@@ -3,7 +3,7 @@
  *     told:    a b c d        both by (token, node): oldest first
  *     records: a   c'd e      ──► b left, c changed, e joined
  *
- * A member that was not read anew has the same record in both, so a difference is another pointer.
+ * A member that was not read again has the same record in both, so a difference is another pointer.
  */
 #include "group.h"
 

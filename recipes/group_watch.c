@@ -1,8 +1,8 @@
-/* A group's watcher: what it has read is told as views, one at a time.
+/* A group's watcher tells its readings as views, one at a time.
  *
  *     group_read.c ──publish──► ready ──where callbacks run──► the view of it, if it differs from the one before ──► fn
  *                              ▲   │
- *                              └───┘ newer records replace those that are not told yet
+ *                              └───┘ newer records replace untold ones
  */
 #include "group_watch.h"
 

@@ -1,5 +1,5 @@
-/* A watcher of a group, from inside: its question, and what it knows of each node. All of it under the monitor, but for what
- * the callback's thread has alone. */
+/* A watcher of a group, from inside: its question, and its knowledge of each node. All of it under the monitor, but for
+ * the part that is the callback's thread's. */
 #ifndef PDK_GROUP_WATCH_H
 #define PDK_GROUP_WATCH_H
 
@@ -31,7 +31,7 @@ struct pdk__watching {
     int64_t restless;    /* since when there is something new, and no view of it; 0: there is nothing */
     bool relist;         /* the directory may have changed */
     bool listing;        /* a list is under way: nodes come and go with its answer, so none is read */
-    bool proven;         /* what this handle shows is not older than what was told */
+    bool proven;         /* the answers of this handle are not older than the views that were told */
     bool list_watched, unlisted, refused, failed, warned;
     GPtrArray *ready; /* the records of the view that is due; NULL: none is */
     bool ready_exact, due, telling;
@@ -42,18 +42,18 @@ struct pdk__watching {
 };
 
 /* group_nodes.c */
-/* To be read; to be read no more. */
+/* Mark a node as to be read, or as to be read no more. */
 void pdk__seen_mark(struct pdk__watching *w, struct pdk__seen *seen);
 void pdk__seen_unmark(struct pdk__watching *w, struct pdk__seen *seen);
 /* Take over a record, or NULL. */
 void pdk__seen_know(struct pdk__seen *seen, struct pdk__record *record);
 void pdk__seen_free(void *seen);
 char *pdk__seen_path(const struct pdk__watching *w, const struct pdk__seen *seen);
-/* These are the children of the directory: who is new is to be read, who is not among them is forgotten. */
+/* These are the children of the directory: new ones are to be read, and missing ones are forgotten. */
 void pdk__nodes_listed(struct pdk__watching *w, const char *const *children, size_t count);
 /* The answer to the read of a node. */
 void pdk__nodes_read(struct pdk__watching *w, struct pdk__seen *seen, const struct pdk__reply *reply);
-/* Those without a watch are to be read; without the watches of this handle, all are. */
+/* Nodes without a watch are to be read; without the watches of this handle, all are. */
 void pdk__nodes_read_again(struct pdk__watching *w, bool all);
 /* The records of all members; and whether each node is watched. */
 GPtrArray *pdk__nodes_records(const struct pdk__watching *w, bool *all_are_watched);

@@ -24,7 +24,7 @@ static void guarded_unref(pdk_guarded *g) {
 
 /* ---- a call
  *
- *     TURN ──► SETTLES: it is confirmed, or not open to us ──► WORKS: what the call is for
+ *     TURN ──► SETTLES: it is confirmed, or not open to us ──► WORKS: the purpose of the call
  */
 
 struct guarded_call;
@@ -42,7 +42,7 @@ struct guarded_call {
     bool ours; /* it is its turn */
     /* of a write */
     GBytes *data;
-    bool absent; /* what it leaves */
+    bool absent; /* it leaves a tombstone */
     bool wants;  /* a payload before it */
     /* of a read, and of an open */
     GBytes *got; /* with the header */
@@ -54,7 +54,7 @@ struct guarded_call {
 
 static struct guarded_call *guarded_of(struct pdk__call *call) { return (struct guarded_call *)call; }
 
-/* OK: it is. UNAVAILABLE, PDK__WAITS; without a thread, the session's end. */
+/* OK: it is our turn. UNAVAILABLE, PDK__WAITS; without a thread, the session's end. */
 static pdk_status take_turn(struct guarded_call *c) {
     struct pdk__call *call = &c->base.call;
     pdk_guarded *g = c->base.g;
@@ -74,7 +74,7 @@ static pdk_status take_turn(struct guarded_call *c) {
     return PDK_OK;
 }
 
-/* Afterwards what is known is what stands. */
+/* Settle the machine: afterwards it knows the znode as it stands. */
 static pdk_status guarded_settle(struct guarded_call *c) {
     pdk_status status = pdk__guarded_drive(&c->base);
     if (status != PDK_OK)
@@ -120,7 +120,7 @@ static void guarded_free(struct pdk__call *call) {
     g_free(c);
 }
 
-/* Of a guarded znode that is not NULL. */
+/* A call on a guarded znode that is not NULL. */
 static struct guarded_call *call_new(pdk_guarded *g, const struct work *work, const char *name, int64_t timeout_ms,
                                      void *user) {
     static const struct pdk__call_kind kind = {NULL, guarded_step, guarded_leave, guarded_tell, guarded_free};
@@ -139,7 +139,7 @@ static pdk_status guarded_check(const pdk_guarded *g, const char *name) {
 
 /* ---- opening */
 
-/* Is it the directory of the hold's queue, or above it? What stands there is no guarded znode, and must not be deleted. */
+/* Is it the directory of the hold's queue, or above it? Nodes there are no guarded znodes, and must not be deleted. */
 static bool is_of_the_lock(const pdk_hold *hold, const char *path) {
     size_t chroot = strlen(hold->s->hosts->chroot), length = strlen(path);
     const char *dir = hold->queue->dir + chroot;
@@ -164,7 +164,7 @@ static pdk_status check_open(const pdk_hold *hold, const char *path, const void 
     return PDK_OK;
 }
 
-/* The caller's reference is the znode that is given to them. */
+/* The caller gets the znode, and the call's reference with it. */
 static void tell_opened(struct guarded_call *c, pdk_status status) {
     pdk_guarded *g = NULL;
     if (status == PDK_OK) {
@@ -219,7 +219,7 @@ static pdk_status absent(const struct pdk__guarded_call *c) {
     return pdk__fail(PDK_ABSENT, "%s: %s: there is nothing; pdk_guarded_create", c->call.name, c->g->path);
 }
 
-/* What one answer says. UNAVAILABLE: ask again. */
+/* Judge one answer. UNAVAILABLE: ask again. */
 static pdk_status judge_read(struct guarded_call *call) {
     struct pdk__guarded_call *c = &call->base;
     pdk_guarded *g = c->g;
@@ -282,7 +282,7 @@ static struct pdk__call *reading_new(pdk_guarded *g, const char *name, int64_t t
     return &c->base.call;
 }
 
-/* Where the payload goes. */
+/* The caller's room for the payload. */
 struct room {
     void *buffer;
     size_t room, *size;
@@ -338,7 +338,7 @@ static pdk_status write_begin(struct guarded_call *call) {
 
 static pdk_status write_on(struct guarded_call *c) { return pdk__guarded_drive(&c->base); }
 
-/* What to write, and over what. */
+/* The data to write, and the state that it replaces. */
 struct writing {
     const void *data;
     size_t size;

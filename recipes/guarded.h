@@ -39,7 +39,8 @@ struct pdk__guarded_call {
 /* All under the monitor. */
 /* Send it. It becomes the call's query, also if it could not be sent. */
 void pdk__guarded_ask(struct pdk__guarded_call *c, struct pdk__request request);
-/* PDK__WAITS: the query is under way. OK: it was answered, or is not waited for any longer: its result is UNKNOWN then. */
+/* PDK__WAITS: the query is under way. OK: it was answered, or the call waits for it no longer: then its result is
+ * UNKNOWN. */
 pdk_status pdk__guarded_await(struct pdk__guarded_call *c);
 /* The query is over. */
 void pdk__guarded_forget(struct pdk__guarded_call *c);
@@ -49,9 +50,9 @@ pdk_status pdk__guarded_pause(struct pdk__guarded_call *c, int64_t ns);
 bool pdk__guarded_has_ended(const pdk_guarded *g);
 /* The machine's end as a status, in words. */
 pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c);
-/* Send what the machine wants, until it is idle. Or PDK__WAITS. */
+/* Send the machine's requests, until it is idle. Or PDK__WAITS. */
 pdk_status pdk__guarded_drive(struct pdk__guarded_call *c);
-/* The node that a GET has read; or that none is there. */
+/* The node that a GET has read, or has found missing. */
 struct pdk__guarded_node pdk__guarded_node_of(const struct pdk__node_query *q);
 /* A header and the payload. */
 GBytes *pdk__guarded_data_of(const struct pdk__stamp *stamp, const void *payload, size_t size);

@@ -53,7 +53,7 @@ GBytes *pdk__guarded_data_of(const struct pdk__stamp *stamp, const void *payload
     return g_byte_array_free_to_bytes(data);
 }
 
-/* ---- what is sent */
+/* ---- requests */
 
 static void send_set(struct pdk__guarded_call *c, GBytes *data) {
     struct pdk__request request = {
@@ -62,7 +62,7 @@ static void send_set(struct pdk__guarded_call *c, GBytes *data) {
     pdk__guarded_ask(c, request);
 }
 
-/* A level above it, or the znode with a tombstone. */
+/* Create a level above the znode, or the znode with a tombstone. */
 static void send_create(struct pdk__guarded_call *c) {
     const struct pdk__stamp nobody = {.absent = true};
     if (c->parent > 0) {
@@ -102,13 +102,13 @@ static void send_next(struct pdk__guarded_call *c) {
     }
 }
 
-/* ---- what is answered */
+/* ---- answers */
 
 static enum pdk__result result_of(const struct pdk__node_query *q) {
     return q->base.in_flight == 0 ? q->result : PDK__UNKNOWN;
 }
 
-/* The parents of a node that could not be made are made, one after the other. true: the next one is asked for. */
+/* Make the parents of a node that could not be made, one after the other. true: the next one is asked for. */
 static bool make_next_parent(struct pdk__guarded_call *c) {
     enum pdk__result result = result_of((const struct pdk__node_query *)c->query);
     const char *path = c->g->path;
@@ -122,7 +122,8 @@ static bool make_next_parent(struct pdk__guarded_call *c) {
     return true;
 }
 
-/* What strangers may write is not believed. OK; NOT_NOW: the lists are asked for, so read again; UNKNOWN; NOT_ALLOWED. */
+/* A node that strangers may write is not believed. OK; NOT_NOW: the lists are asked for, so read again; UNKNOWN;
+ * NOT_ALLOWED. */
 static enum pdk__result check_protection(struct pdk__guarded_call *c, const struct pdk__node_query *q) {
     char *words = NULL;
     switch (pdk__protect_judge_record(c->g->s, c->g->path, &q->stat, c->g->hold->node, &words)) {
@@ -161,7 +162,8 @@ static enum pdk__result judge_read(struct pdk__guarded_call *c, const struct pdk
     return PDK__OK;
 }
 
-/* A writer that has become a reader holds on, and keeps nobody's writes out any more. */
+/* Has the hold ended for a guarded znode? A writer that has become a reader holds on, but keeps nobody's writes out any
+ * more. */
 bool pdk__guarded_has_ended(const pdk_guarded *g) {
     const pdk_hold *hold = g->hold;
     return hold->loss.released || g->s->ended != PDK_OK || !pdk_hold_is_valid(hold) || hold->grant->shared;
@@ -181,7 +183,7 @@ static enum pdk__result judge(struct pdk__guarded_call *c) {
         result = judge_read(c, q, result);
     } else {
         if (g->machine.step == PDK__GUARDED_CHECK && pdk__guarded_has_ended(g))
-            result = PDK__NO_NODE; /* it may stand for the next thread, to which it was handed over */
+            result = PDK__NO_NODE; /* the node may stand for the next thread, to which it was handed over */
         pdk__guarded_answered(&g->machine, result);
     }
     pdk__query_unref(&q->base);
@@ -195,7 +197,7 @@ pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c) {
     if (end == PDK__GUARDED_FINE)
         return PDK_OK;
     if (g->s->ended != PDK_OK && !pdk__call_has_thread(&c->call))
-        return pdk__session_usable(g->s, name); /* as everything else that has a callback */
+        return pdk__session_usable(g->s, name); /* as every call with a callback does */
     if (end == PDK__GUARDED_LOST)
         return pdk__fail(g->hold->loss.released ? PDK_NOT_HELD : PDK_LOST, "%s: %s: %s", name, g->path,
                          g->hold->loss.released ? "the hold was released"
@@ -215,7 +217,8 @@ pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c) {
         name, g->path);
 }
 
-/* Whoever changes the node, or its list, as fast as it is read makes us read it again; so does a server that lies. OK; PDK__WAITS. */
+/* Keep the pace: a client that changes the node, or its list, as fast as it is read makes us read it again, and so does
+ * a server that lies. OK; PDK__WAITS. */
 static pdk_status keep_pace(struct pdk__guarded_call *c) {
     bool paced = c->paced || c->g->machine.step != PDK__GUARDED_READ;
     int64_t pause = paced ? 0 : pdk__pace_next(&c->reads, &pdk__pace_rounds, pdk__now(c->g->s));
@@ -229,8 +232,8 @@ static pdk_status guarded_too_late(struct pdk__guarded_call *c) {
                      c->call.name, c->g->path);
 }
 
-/* One request of the machine, begun or gone on with. OK: it was judged, or there is nothing to send it on. PDK__WAITS: so it does, also
- * where a pause comes before the next one. */
+/* Begin a request of the machine, or go on with it. OK: it was judged, or there is no connection to send it on.
+ * PDK__WAITS: it waits for its answer, or for the pause before the next request. */
 static pdk_status take_step(struct pdk__guarded_call *c) {
     pdk_guarded *g = c->g;
     enum pdk__guarded_step step = g->machine.step;

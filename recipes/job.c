@@ -1,14 +1,15 @@
 /* The job. core/job.h has the record and the rule, record.h the order of the requests.
  *
  *     /jobs/backup
- *        ├─ lock                                    a lock: who runs, or asks
+ *        ├─ lock                                    a lock: of the runner, or of askers
  *        │    └─ _c_…-lock-0000000007
  *        └─ record                                  "paddock-job 1\nR 4294967301 …\nF 4294967188 …\n"
  *
- * Rule: who has the lock looks at the record. It starts a run if the newest run allows one at the moment at which its own lock node
- * was made, by the servers' clock, and writes that first. It runs if the hold is still valid when the write is confirmed.
- * Nobody else can have the lock then, so no two run at a time; and each start names the version of the record that allowed it, so no
- * two starts come of one record. An ask never waits for a run: it tries, and looks who is there.
+ * Rule: the holder of the lock looks at the record. It may start a run if the newest run allows one at the moment at
+ * which its own lock node was made, by the servers' clock. It writes the start first, and runs if the hold is still
+ * valid when the write is confirmed. Nobody else can have the lock then, so no two run at a time; and each start names
+ * the version of the record that allowed it, so no two starts come of one record. An ask never waits for a run: it
+ * tries, and looks who is there.
  */
 #include "job.h"
 
@@ -34,7 +35,7 @@ struct pdk_job {
     atomic_uint refs;
     struct pdk__queue *queue; /* of the lock */
     char *path, *record;      /* chroot included */
-    pdk_job_options options;  /* but for the identity and the zone */
+    pdk_job_options options;  /* all but the identity and the zone */
     GTimeZone *zone;          /* NULL: UTC */
     char who[PDK__JOB_WHO];
 };
@@ -95,7 +96,7 @@ static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_op
         .mode = "exclusive",
         .reacquire = PDK__REACQUIRE_QUEUES,
     };
-    struct pdk__handovers none; /* each ask makes a lock node: its moment is the ask's */
+    struct pdk__handovers none; /* each ask makes a lock node of its own, whose moment is the moment of the ask */
     pdk__handovers_init(&none, 0, 0);
     pdk_job *job = g_new0(pdk_job, 1);
     char *lock = g_strconcat(path, "/lock", NULL);
@@ -147,7 +148,7 @@ void pdk_job_unref(pdk_job *job) {
 
 /* ---- begin */
 
-/* An ask: a claim that never waits in line, then a look at who was ahead, or a change of the record.
+/* An ask: a claim that never waits in line, then a look at the contender ahead, or a change of the record.
  *
  *     CLAIMS ──has the lock──► RECORDS ──► BEGUN, or over
  *       ▲  └──somebody is ahead──► LOOKS ──a run stands──► over: skipped
@@ -158,13 +159,13 @@ struct asking {
     struct pdk__call call;
     pdk_job *job; /* a reference */
     enum { CLAIMS, RECORDS, LOOKS, PAUSES, BEGUN } at;
-    int64_t until; /* it asks again until then, while others ask; the call has time for a request at least */
+    int64_t until; /* while others ask, it asks again until then; the call has time for one request at least */
     struct pdk__claiming claiming;
     struct pdk__job_look look;
     struct pdk__record_change change;
     struct pdk__job_record *found;
     pdk_hold *hold;     /* a reference */
-    pdk_job_runs *runs; /* what was found, of SKIPPED */
+    pdk_job_runs *runs; /* the runs that were found, for SKIPPED */
     pdk_job_acquired_fn fn;
 };
 
@@ -187,7 +188,7 @@ static pdk_status skipped(struct asking *b, const struct pdk__job_record *record
                      (long long)next);
 }
 
-/* As this process has them, for a run that starts then. */
+/* Set the periods as this process has them, for a run that starts then. */
 static void set_periods(const pdk_job *job, struct pdk__job_run *run) {
     run->every = job->options.every_ms;
     run->edge = job->options.at_ms;
@@ -198,7 +199,8 @@ static void set_periods(const pdk_job *job, struct pdk__job_run *run) {
     run->edge = MIN(period.end, PDK__JOB_LATEST);
 }
 
-/* Each run decides about the next one. So of two that differ, each has now its own periods and now the other's. */
+/* Warn that another process has other periods. Each run decides about the next one, so the two would take turns with
+ * their periods. */
 static void tell_other_periods(const struct asking *b, const struct pdk__job_run *newest) {
     struct pdk__job_run theirs = *newest, ours = *newest;
     set_periods(b->job, &ours);
@@ -253,7 +255,7 @@ static pdk_status lost(const struct asking *b) {
     return pdk__fail(PDK_LOST, "%s: %s: the hold is lost", b->call.name, b->job->path);
 }
 
-/* The limit counts from a moment that is not later than the start. */
+/* Limit the hold: the limit counts from a moment that is not later than the start. */
 static pdk_status limit(const struct asking *b) {
     const pdk_job_options *o = &b->job->options;
     if (o->at_most_ms > 0)
@@ -261,9 +263,9 @@ static pdk_status limit(const struct asking *b) {
     return pdk_hold_is_valid(b->hold) ? PDK_OK : lost(b);
 }
 
-/* Of each of these: OK goes on with what is next. */
+/* Each of these answers OK to go on with the next one. */
 
-/* It has the lock. */
+/* It has the lock: look at the record. */
 static pdk_status ask_record(struct asking *b) {
     pdk_status status = pdk__record_step(&b->change);
     if (status == PDK__WAITS)
@@ -276,12 +278,12 @@ static pdk_status ask_record(struct asking *b) {
     return status;
 }
 
-/* The lock was granted, and its time was over when this thread ran. */
+/* The lock was granted, but its time was over when this thread ran. */
 static pdk_status job_too_late(const struct asking *b) {
     return pdk__fail(PDK_UNAVAILABLE, "%s: %s: this thread ran too late to take the lock", b->call.name, b->job->path);
 }
 
-/* It has nothing, for that reason. BUSY and TIMEOUT are worth another try. */
+/* The claim failed for that reason. BUSY and TIMEOUT are worth another try. */
 static pdk_status try_again(struct asking *b, pdk_status status) {
     pdk_session *s = b->call.s;
     if ((status != PDK_BUSY && status != PDK_TIMEOUT) || pdk__now(s) >= b->until)
@@ -290,7 +292,7 @@ static pdk_status try_again(struct asking *b, pdk_status status) {
     return pdk__call_waits(&b->call, &s->on_link, MIN(b->until, pdk__now(s) + AGAIN_NS));
 }
 
-/* Another has the lock, or only asks, or has just ended. */
+/* Another process has the lock, or only asks, or has just ended: look which. */
 static pdk_status ask_look(struct asking *b) {
     pdk_status status = pdk__query_loop_step(&b->look.loop);
     if (status == PDK__WAITS)
@@ -315,7 +317,7 @@ static pdk_status ask_claim(struct asking *b) {
 }
 
 static pdk_status ask_paused(struct asking *b) {
-    b->at = CLAIMS; /* a new connection is worth it, too */
+    b->at = CLAIMS; /* also after a new connection */
     return pdk__session_usable(b->call.s, b->call.name);
 }
 
@@ -336,7 +338,7 @@ static void ask_leave(struct pdk__call *call) {
     pdk__record_leave(&b->change);
 }
 
-/* A hold may be lost before its callback comes round. */
+/* A hold may be lost before its callback runs. Then the answer is LOST. */
 static void ask_tell(struct pdk__call *call, pdk_status status) {
     struct asking *b = (struct asking *)call;
     if (status == PDK_OK && !pdk__call_has_thread(call) && !pdk_hold_is_valid(b->hold))
@@ -345,7 +347,7 @@ static void ask_tell(struct pdk__call *call, pdk_status status) {
     b->fn(status, hold, g_steal_pointer(&b->runs), call->user);
 }
 
-/* A hold that nobody was given is released. */
+/* Release a hold that nobody was given. */
 static void ask_free(struct pdk__call *call) {
     struct asking *b = (struct asking *)call;
     pdk_hold_unref(b->hold);
@@ -356,7 +358,7 @@ static void ask_free(struct pdk__call *call) {
     g_free(b);
 }
 
-/* A request has time to be answered, however short the ask. */
+/* The time of an ask: however short, it leaves a request time to be answered. */
 static int64_t ask_ms(const pdk_session *s, int64_t timeout_ms) {
     return timeout_ms == PDK_FOREVER ? PDK_FOREVER : MAX(timeout_ms, s->request_timeout_ms);
 }

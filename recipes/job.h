@@ -1,4 +1,4 @@
-/* A job, from inside: its periods in a time zone, and what was read of its record. */
+/* A job, from inside: its periods in a time zone, and its record as it was read. */
 #ifndef PDK_JOB_INSIDE_H
 #define PDK_JOB_INSIDE_H
 
@@ -13,18 +13,18 @@
 /* A zone by its name. NULL: nobody knows it. */
 GTimeZone *pdk__job_zone(const char *name);
 
-/* The period of a moment: its end, and how long the next one is. */
+/* The period of a moment: its end, and the length of the next one. */
 struct pdk__job_period {
     int64_t end, next;
 };
-/* Periods of whole days in a zone. `at`, from 0 to `every`, is when they end there: from midnight of each so manieth day since
- * 1970. */
+/* The period of whole days in a zone. A period has `every` ms, which are whole days since 1970. `at`, from 0 to
+ * `every`, is its end, counted from midnight of its first day there. */
 struct pdk__job_period pdk__job_period_at(GTimeZone *zone, int64_t at, int64_t every, int64_t now);
 
 /* The runs of a record. The newest one that has not ended died, unless it stands. */
 pdk_job_runs *pdk__job_runs_new(const struct pdk__job_record *record, bool stands);
 
-/* What stands at a job's path: a part of a call. */
+/* A look at a job's path: a part of a call. */
 struct pdk__job_look {
     struct pdk__query_loop loop;
     char *record, *lock;

@@ -1,14 +1,15 @@
-/* The periods of a job in a time zone: each ends where the clocks there first show a certain time, of a day or of a number of days.
+/* The periods of a job in a time zone: each ends where the clocks there first show a certain time, of a day or of a
+ * number of days.
  *
- *     what the clocks show   01:00   02:00        03:00   04:00      02:00   03:00        02:00   03:00
+ *     the clocks show        01:00   02:00        03:00   04:00      02:00   03:00        02:00   03:00
  *                              ├───────┼─ a gap ────┼───────┤          ├───────┼─ again ────┼───────┤
  *     02:30                            └──── here ──►                       here ◄── not here
  *
- * Clocks may never show it: they are put forward, and it is the first moment after the gap. They may show it twice: they are put
- * back, and it is the first of the two. So each day has one end of a period, and no two have the same. A day that the clocks never
- * show has none, as 2011-12-30 in Samoa.
+ * Clocks that are put forward may never show that time: then the end is the first moment after the gap. Clocks that are
+ * put back may show it twice: then the end is the first of the two. So each day has one end of a period, and no two
+ * have the same. A day that the clocks never show has none, as 2011-12-30 in Samoa.
  *
- * All is in ms: moments since 1970 UTC, and what clocks show, as if it were UTC.
+ * All is in ms: moments since 1970 UTC, and the readings of clocks, as if they were UTC.
  */
 #include "job.h"
 
@@ -19,7 +20,7 @@
 #define MOST_APART (26 * HOUR)
 
 GTimeZone *pdk__job_zone(const char *name) {
-    /* GLib opens a path, and takes the empty name for the machine's own zone, which another machine's is not. */
+    /* GLib opens a path, and takes the empty name for the machine's own zone. Another machine may have another one. */
     bool plain = g_ascii_isalpha(name[0]) || strchr("+-", name[0]);
     for (const char *c = name; *c; c++)
         plain = plain && (g_ascii_isalnum(*c) || strchr("/_+-:", *c));
@@ -36,7 +37,7 @@ static int64_t shown_at(GTimeZone *zone, int64_t moment) {
     return moment + g_time_zone_get_offset(zone, interval_at(zone, moment)) * INT64_C(1000);
 }
 
-/* The clocks are put on or back between the two moments: the first time that they are, or the first of several. */
+/* The clocks are put forward or back between the two moments: find when they are, the first of several times. */
 static int64_t find_change(GTimeZone *zone, int64_t before, int64_t after) {
     int interval = interval_at(zone, before);
     int64_t low = seconds(before), high = seconds(after);
@@ -63,14 +64,14 @@ static int64_t first_shown(GTimeZone *zone, int64_t wanted) {
     }
 }
 
-/* Whether the clocks show any of the days from this one on. They jump to `moment`, if they jump. */
+/* Do the clocks show any of the days from this one on? They jump to `moment`, if they jump. */
 static bool has_days(GTimeZone *zone, int64_t moment, int64_t day, int64_t days_ms) {
     return shown_at(zone, moment) < day + days_ms || shown_at(zone, moment - 1000) >= day;
 }
 
 struct pdk__job_period pdk__job_period_at(GTimeZone *zone, int64_t at, int64_t every, int64_t now) {
     int64_t first = 0, shown = shown_at(zone, now) - at;
-    int64_t number = (shown >= 0 ? shown / every : -1) - 2; /* clocks that are put back have shown what is to come */
+    int64_t number = (shown >= 0 ? shown / every : -1) - 2; /* clocks that are put back show times again */
     for (;; number++) {
         int64_t wanted = number * every + at, day = wanted - wanted % PDK__JOB_DAY;
         int64_t edge = first_shown(zone, wanted);

@@ -1,9 +1,10 @@
 /* The record of a job, as others read it: GET the record; while a run stands in it, STAT that run's lock node.
  *
- *     GET ──it has ended──► done            the node is gone ──► GET again: the same version? It died. Another one? Begin anew
+ *     GET ──it has ended──► done            the node is gone ──► GET again: the same version? It died. Another one? Again
  *      └──it has not──► STAT its lock node ──┴─ it stands ──► done
  *
- * A runner tells its outcome before its lock node goes. So whoever sees that the node is gone sees the outcome in the next GET.
+ * A runner tells its outcome before its lock node goes. So a reader that sees the node gone sees the outcome in the
+ * next GET.
  */
 #include "base/text.h"
 #include "grant/recipe.h"
@@ -81,7 +82,7 @@ static struct pdk__query *job_look_begin(struct pdk__query_loop *loop) {
     return get(look, look->record);
 }
 
-/* What was read of the record; its version, or -1. */
+/* Take the reading of the record; its version, or -1. */
 static pdk_status read_record(struct pdk__job_look *look, const struct pdk__node_query *q, int32_t *version) {
     look->found->count = 0;
     *version = -1;
@@ -127,7 +128,7 @@ static pdk_status judge_again(struct pdk__query_loop *loop, const struct pdk__no
     struct pdk__job_look *look = look_of(loop);
     int32_t version;
     pdk_status status = read_record(look, q, &version);
-    return status == PDK_OK && version != look->version ? PDK_UNAVAILABLE : status; /* another one runs: look anew */
+    return status == PDK_OK && version != look->version ? PDK_UNAVAILABLE : status; /* another one runs: look again */
 }
 
 static pdk_status judge(struct pdk__query_loop *loop) {

@@ -1,13 +1,13 @@
 /* The lease lock. core/lease_lock.h has the record and the rule, record.h the order of the requests.
  *
  *     /locks/vm-7
- *        ├─ lock                                    a lock: who holds, and who waits while a holder lives
+ *        ├─ lock                                    a lock: the holder, and waiters while the holder lives
  *        │    └─ _c_…-lock-0000000007
  *        └─ record                                  "paddock-lease 1\nH 4294967301 60000 9f86d0… planner-1\n"
  *
- * Rule: who has the lock takes the record if it is nobody's, if it has ended by the servers' clock, or if it has the secret. Otherwise
- * it lets the lock go again, so that who has the secret can come, and reads the record until it changes or ends.
- * The lock keeps two holds apart; the record keeps others out while there is no hold.
+ * Rule: the holder of the lock takes the record if that is nobody's, if it has ended by the servers' clock, or if the
+ * holder has its secret. Otherwise it lets the lock go again, so that the owner of the secret can come, and reads the
+ * record until it changes or ends. The lock keeps two holds apart; the record keeps others out while there is no hold.
  */
 #include "lease_lock.h"
 
@@ -25,17 +25,17 @@
 
 /* The size of the first version of the struct. Never changes. */
 #define OPTIONS_FIRST_SIZE (offsetof(pdk_lease_lock_options, identity) + sizeof(const char *))
-/* Who waits for the end of a record looks at it so often. */
+/* A call that waits for the end of a record looks at it so often. */
 #define LOOK_NS (1000 * PDK__MS)
 
 enum { ROOM = PDK__PATH_MAX - 12, SECRET_LEAST = 16, SECRET_MOST = 1024, DURATION_LEAST = 1000 };
 
 struct pdk_lease_lock {
     atomic_uint refs;              /* the caller's */
-    atomic_uint uses;              /* one for all of those, and one for each call under way */
+    atomic_uint uses;              /* one for all of these references, and one for each call under way */
     struct pdk__queue *queue;      /* of the lock; a reference */
     char *record;                  /* its path, chroot included */
-    struct pdk__lease_record mine; /* but for the token */
+    struct pdk__lease_record mine; /* all but the token */
 };
 
 static const char dropped[] = "the lease lock was dropped";
@@ -132,7 +132,7 @@ void pdk_lease_lock_unref(pdk_lease_lock *lock) {
     pdk_session *s = lock->queue->s;
     pdk__queue_close(pdk__queue_ref(lock->queue), dropped);
     pdk__lock(s);
-    pdk__wake(&s->on_link); /* who waits for the end of the record */
+    pdk__wake(&s->on_link); /* calls that wait for the end of the record */
     pdk__unlock(s);
     end_use(lock);
 }
@@ -178,7 +178,7 @@ struct taking {
     struct pdk__record_change change;
     pdk_hold *hold; /* a reference */
     struct pdk__lease_record mine;
-    /* Where it stands: */
+    /* Where the record stands for another: */
     int64_t written;          /* the moment of its last write */
     int64_t ends;             /* when it ends at the latest, by our clock */
     int64_t next;             /* a look is waited for, or a rest lasts, until then */
@@ -197,7 +197,7 @@ static pdk_status lease_lock_take(void *user, const struct pdk__record_seen *see
     case PDK__LEASE_TAKE:
         *next = text_of(&t->mine);
         return PDK_OK;
-    case PDK__LEASE_STANDS: /* no longer than its duration from now on: it was written before it was read */
+    case PDK__LEASE_STANDS: /* from now on for its duration at most: it was written before it was read */
         t->written = seen->mtime_ms;
         t->ends = pdk__now(t->hold->s) + MIN(seen->mtime_ms + found.duration - seen->now_ms, found.duration) * PDK__MS;
         return pdk__fail(PDK_BUSY, "%s: %s: it stands for %s until %lld", name, record, found.who,
@@ -221,9 +221,10 @@ static pdk_status begin_tenure(struct taking *t) {
     return lives && pdk_hold_is_valid(t->hold) ? PDK_OK : lost(t);
 }
 
-/* Of each of these: OK goes on with what is next. */
+/* Each of these answers OK to go on with the next one. */
 
-/* Who has waited in line knows a moment that is long over, and would wait too long. Its next claim has a new lock node. */
+/* A call that has waited in line knows a moment that is long over, and would wait too long. So it claims again, with a
+ * new lock node. */
 static pdk_status record_stands(struct taking *t, pdk_status busy) {
     if (t->is_try)
         return busy;
@@ -231,7 +232,7 @@ static pdk_status record_stands(struct taking *t, pdk_status busy) {
     return PDK_OK;
 }
 
-/* It has the lock. */
+/* It has the lock: take the record. */
 static pdk_status take_record(struct taking *t) {
     pdk_status status = pdk__record_step(&t->change);
     if (status == PDK__WAITS)
@@ -265,7 +266,7 @@ static pdk_status take_claim(struct taking *t) {
     return PDK_OK;
 }
 
-/* OK: it waits on. */
+/* OK: the call waits on. */
 static pdk_status check_wait(const struct taking *t) {
     const char *name = t->call.name, *record = t->lock->record;
     pdk_status status = pdk__session_usable(t->call.s, name);
@@ -289,10 +290,10 @@ static bool has_changed(const struct taking *t) {
     if (q->base.in_flight > 0 || pdk__node_answered(t->query) != PDK_OK)
         return false;
     return q->result != PDK__OK ||
-           q->stat.mtime_ms != t->written; /* gone, too; or not to be read: the next claim says so */
+           q->stat.mtime_ms != t->written; /* also when it is gone, or may not be read: the next claim says so */
 }
 
-/* OK: it is worth another claim, or a rest. */
+/* Take a look that was answered. OK: it is worth another claim, or a rest. */
 static pdk_status take_look(struct taking *t) {
     pdk_session *s = t->call.s;
     int64_t now = pdk__now(s);
@@ -338,7 +339,7 @@ static void take_leave(struct pdk__call *call) {
     drop_look(t);
 }
 
-/* A hold may be lost before its callback comes round. */
+/* A hold may be lost before its callback runs. Then the answer is LOST. */
 static void take_tell(struct pdk__call *call, pdk_status status) {
     struct taking *t = (struct taking *)call;
     if (status == PDK_OK && !pdk__call_has_thread(call) && !pdk_hold_is_valid(t->hold))
@@ -346,7 +347,7 @@ static void take_tell(struct pdk__call *call, pdk_status status) {
     t->fn(status, status == PDK_OK ? g_steal_pointer(&t->hold) : NULL, call->user);
 }
 
-/* A hold that nobody was given is released. */
+/* Release a hold that nobody was given. */
 static void take_free(struct pdk__call *call) {
     struct taking *t = (struct taking *)call;
     pdk_hold_unref(t->hold);

@@ -7,9 +7,11 @@
 
 #include <paddock/lease_lock.h>
 
-/* Until when a record that was written no earlier than `handed` lets its holder believe in it: its end, less what clocks may differ. */
+/* The moment until which its holder may believe in a record that was written no earlier than `handed`: its end, less
+ * the difference that clocks may have. */
 int64_t pdk__tenure_end(int64_t handed, int64_t duration_ms);
-/* Limit the hold, and renew its record from now on, until it ends. mine: what the record has. Under the monitor. */
+/* Limit the hold, and renew its record from now on, until it ends. mine: the content of the record. Under the
+ * monitor. */
 void pdk__tenure_begin(pdk_hold *hold, const char *path, const struct pdk__lease_record *mine, int64_t handed);
 
 #endif

@@ -6,7 +6,7 @@
  *                ├ given up by this hold: nothing more, its release is under way
  *                └ another's, or nobody's: the hold is lost
  *
- * Nothing here ends the hold in time but its own limit: an answer that does not come changes nothing.
+ * Only its own limit ends the hold in time, so an answer that does not come changes nothing.
  */
 #include "grant/hold.h"
 #include "lease_lock.h"
@@ -75,7 +75,7 @@ static void write_again(struct tenure *t, int32_t version) {
         again(t);
 }
 
-/* Does it stand for this hold: 'H' or 'N' in that record? Otherwise 0. */
+/* The state of a record that stands for this hold, 'H' or 'N'; 0: it does not. */
 static char own_state(const struct tenure *t, const struct pdk__reply *reply) {
     struct pdk__lease_record found;
     bool ours = reply->result == PDK__OK &&
@@ -84,7 +84,8 @@ static char own_state(const struct tenure *t, const struct pdk__reply *reply) {
     return ours ? found.state : '\0';
 }
 
-/* Only a release of this very hold gives it up: it ends the hold as soon as it hears its answer, or the limit does. */
+/* Go on with the answer to a look. Only a release of this very hold gives the record up: it ends the hold as soon as it
+ * hears its answer, or the limit does. */
 static void tenure_go_on(struct tenure *t, const struct pdk__reply *reply) {
     switch (own_state(t, reply)) {
     case 'H':

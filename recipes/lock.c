@@ -106,7 +106,7 @@ pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquir
     return pdk__claim_start(lock->queue, 1, timeout_ms, "pdk_lock_acquire_async", fn, user, out);
 }
 
-/* ---- who holds it, and who waits */
+/* ---- the holder, and the waiters */
 
 static struct pdk__listing lock_listing(const pdk_lock *lock, const char *call, bool holder_only, int64_t timeout_ms) {
     const struct pdk__queue *queue = lock->queue;

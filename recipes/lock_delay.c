@@ -4,8 +4,8 @@
  *                       └──► get the record, pledge ─────────────┘
  *                                                                  a broken pledge in that list: wait, then pledge
  *
- * The rule is in core/delay.h. The pledge belongs to the entry, which deletes it ahead of its node; a hand-over to the next
- * thread keeps both. A grant that is lost leaves it behind (grant/grant.c).
+ * The rule is in core/delay.h. The pledge belongs to the entry, which deletes it ahead of its node; a hand-over to the
+ * next thread keeps both. A grant that is lost leaves it behind (grant/grant.c).
  */
 #include "lock_delay.h"
 
@@ -17,9 +17,9 @@
 #include "session/ops.h"
 #include "session/renew.h"
 
-/* So many broken pledges are cleared away by one acquisition. There is one of each unclean end. */
+/* One acquisition clears away so many broken pledges. Each unclean end leaves one. */
 enum { CLEARED_AT_ONCE = 64 };
-/* Without a fresh lease it looks again after that time: a barrier is answered sooner, as a rule. */
+/* Without a fresh lease it looks again after this time, by which a barrier has been answered as a rule. */
 #define FRESH_NS (20 * PDK__MS)
 
 /* queue->user of a queue with a delay. */
@@ -61,10 +61,10 @@ static void delay_refuse(const struct question *question, pdk_status status, con
 static void on_cleared(pdk_session *s, void *user, const struct pdk__reply *reply) {
     (void)s;
     (void)user;
-    (void)reply; /* whoever is next waits, and clears it away */
+    (void)reply; /* the next holder waits, and clears it away */
 }
 
-/* The delay is over, and nobody else needs to wait for what was broken before. */
+/* The delay is over, so nobody else needs to wait for the pledges that were broken before: clear them away. */
 static void clear_away(struct pdk__queue *queue) {
     struct keeper *keeper = keeper_of(queue);
     GHashTableIter names;
@@ -80,7 +80,7 @@ static void clear_away(struct pdk__queue *queue) {
     }
 }
 
-/* What is granted on a lease that is over is not received. It would be a lost grant, whose pledge breaks. */
+/* Grant, unless the lease is over: then the grant would not be received, but be lost, and its pledge would break. */
 static void grant(struct pdk__queue *queue, struct question *question, int64_t now) {
     if (pdk__lease_fresh(&queue->s->lease, now)) {
         clear_away(queue);
@@ -138,7 +138,7 @@ static void on_record(pdk_session *s, void *user, const struct pdk__reply *reply
 static void on_recorded(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct question *question = user;
     (void)s;
-    (void)reply; /* the record is read again, whoever made it */
+    (void)reply; /* the record is read again, whether we made it or somebody else */
     pdk__live_query_again(&question->query);
     delay_answered(question, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
 }
@@ -253,8 +253,8 @@ static void delay_begin(struct pdk__queue *queue) {
 
 /* ---- the gate of the queue */
 
-/* Another node of the same entry needs a pledge of its own: the one before may count as broken by now. A question that waits for the
- * end of a delay has not made its pledge yet. */
+/* Forget an older pledge: another node of the same entry needs a pledge of its own, since the one before may count as
+ * broken by now. A question that waits for the end of a delay has not made its pledge yet. */
 static void forget_older(struct pdk__queue *queue) {
     struct pdk__entry *entry = queue->entry;
     const struct question *question = keeper_of(queue)->question;
@@ -273,11 +273,11 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     pdk__assert_locked(queue->s);
     (void)claim;
     forget_older(queue);
-    delay_begin(queue); /* also with a pledge: another may have broken since, and then there is a delay to wait for */
+    delay_begin(queue); /* also with a pledge: another one may have broken since, and then there is a delay */
     delay_go_on(queue);
 }
 
-/* The entry may be handed on: its pledge stays. */
+/* The entry may be handed on, so its pledge stays. */
 static void delay_leave(struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     stop(keeper_of(queue));

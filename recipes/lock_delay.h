@@ -1,4 +1,4 @@
-/* The lock-delay of a queue: core/delay.h says what it is. */
+/* The lock-delay of a queue, which core/delay.h explains. */
 #ifndef PDK_RECIPE_LOCK_DELAY_H
 #define PDK_RECIPE_LOCK_DELAY_H
 

@@ -88,7 +88,7 @@ pdk_status pdk__own_write_turn(struct pdk__own_write *w) {
                                 : pdk__call_waits(c, &w->own->turns, INT64_MAX);
 }
 
-/* ---- what is known */
+/* ---- knowledge of the node */
 
 static void is_written(struct pdk__own_data *own, int32_t version, const char *digest) {
     char *known = g_strdup(digest);
@@ -170,7 +170,7 @@ static void tell_wish(const struct pdk__own_write *w, const struct pdk__node_que
     pdk__grant_read(grant, grant->entries[0], &reply);
 }
 
-/* What stands there. OK: our data. UNAVAILABLE: write again. */
+/* Judge a look at the node. OK: our data stand there. UNAVAILABLE: write again. */
 static pdk_status judge_look(struct pdk__own_write *w) {
     const struct pdk__node_query *q = (const struct pdk__node_query *)w->query;
     struct pdk__own_data *own = w->own;
@@ -212,7 +212,7 @@ static pdk_status ended_how(struct pdk__own_write *w) {
 /* The session's end was looked for with the turn. */
 static bool has_ended(const struct pdk__own_write *w) { return w->hold->loss.released || !pdk_hold_is_valid(w->hold); }
 
-/* Until a request is in flight, or there is a status. UNAVAILABLE: a pause, or a connection. */
+/* Go on until a request is in flight, or there is a status. UNAVAILABLE: a pause or a connection is needed. */
 static pdk_status own_data_go_on(struct pdk__own_write *w) {
     pdk_status status = PDK__WAITS;
     if (!w->query && w->call->s->link != PDK__LINK_CONNECTED)

@@ -1,4 +1,4 @@
-/* The queue of a recipe object, and a set of rights, for a recipe that is made of others. */
+/* The queue of a recipe object, and a set of rights, for a recipe that is made of other recipes. */
 #ifndef PDK_RECIPE_QUEUES_H
 #define PDK_RECIPE_QUEUES_H
 
@@ -17,8 +17,8 @@ struct pdk__queue *pdk__semaphore_queue(const pdk_semaphore *semaphore);
 struct pdk__queue *pdk__rwlock_reader(pdk_rwlock *lock);
 /* The path of the semaphore, whose queue stands below it: g_free. */
 char *pdk__semaphore_path(const pdk_semaphore *semaphore);
-/* pdk_set_acquire for a call of this name, whose caller has named keys: keys[i] is the place of the first one that wants
- * rights[i]. */
+/* pdk_set_acquire for a call of this name, whose caller has named keys: keys[i] is the place of the first one that
+ * wants rights[i]. */
 pdk_status pdk__set_acquire_for_keys(const pdk_right *rights, const size_t *keys, size_t count, int64_t timeout_ms,
                                      const char *name, pdk_set **out);
 /* INVALID: not a number of permits that one claim can take. */

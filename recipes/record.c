@@ -25,7 +25,8 @@ static pdk_status refused(const struct pdk__record_change *c, enum pdk__result r
                      "%s: %s: the server refuses it: %s", c->call->name, c->path, pdk__zk_code_name(code));
 }
 
-/* What an answer comes to. UNAVAILABLE: to be looked again, after a pause unless `soon` is set. PDK__WAITS: a write follows. */
+/* The outcome of an answer. UNAVAILABLE: look again, after a pause unless `soon` is set. PDK__WAITS: a write
+ * follows. */
 struct outcome {
     pdk_status status;
     bool soon, done;
@@ -61,7 +62,7 @@ static struct outcome judge_write(const struct pdk__record_change *c) {
         return (struct outcome){.status = refused(c, result, q->code)};
     bool done = result == PDK__OK && c->asked == PDK__OP_SET;
     return (struct outcome){.status = done ? PDK_OK : PDK_UNAVAILABLE,
-                            .soon = result != PDK__UNKNOWN && result != PDK__NOT_NOW, /* a look finds what is there */
+                            .soon = result != PDK__UNKNOWN && result != PDK__NOT_NOW, /* a look finds it */
                             .done = done};
 }
 
@@ -79,7 +80,7 @@ static struct outcome edit(struct pdk__record_change *c) {
     return write_it(c, set);
 }
 
-/* What strangers may write is not believed. UNAVAILABLE: the lists are asked for, and it is looked again. */
+/* A record that strangers may write is not believed. UNAVAILABLE: the lists are asked for, so look again. */
 static struct outcome check_protection(const struct pdk__record_change *c) {
     const struct pdk__node_query *q = (const struct pdk__node_query *)c->query;
     char *words = NULL;
@@ -121,14 +122,14 @@ static struct outcome judge_look(struct pdk__record_change *c) {
     return edit(c);
 }
 
-/* The query under way: nothing of it is in flight, or it is not waited for any longer. */
+/* The query under way is over: nothing of it is in flight, or the call waits for it no longer. */
 static struct outcome record_answered(struct pdk__record_change *c) {
     if (c->query->in_flight == 0)
         return c->asked == PDK__OP_GET ? judge_look(c) : judge_write(c);
     return (struct outcome){.status = PDK_UNAVAILABLE};
 }
 
-/* Without a connection nothing is sent: it might go out late. */
+/* Begin a request. Without a connection nothing is sent, since it might go out late. */
 static struct outcome record_begin(struct pdk__record_change *c) {
     if (c->hold->s->link != PDK__LINK_CONNECTED)
         return (struct outcome){.status = PDK_UNAVAILABLE};

@@ -1,4 +1,4 @@
-/* A record: a persistent znode that is changed by compare-and-set, by who holds the lock beside it.
+/* A record: a persistent znode that the holder of the lock beside it changes, by compare-and-set.
  *
  *     /jobs/backup
  *        ├─ lock       the queue of a lock (recipes/lock.c)
@@ -8,10 +8,10 @@
  *       ▲                                                                                    │ another version, or no answer
  *       └────────────────────────────────────────────────────────────────────────────────────┘
  *
- * An edit decides by what it sees alone. So a write whose answer was lost is found by the next look, and nothing else has to be
- * remembered. A look may be stale; the version that the write names tells.
+ * An edit decides by the look alone. So the next look finds a write whose answer was lost, and nothing else has to be
+ * remembered. A look may be stale; then the write fails by the version that it names.
  *
- * The own lock node is a write of ours: when it was made, by the servers' clock, is a moment that is not later than now.
+ * The own lock node is a write of ours: the moment at which it was made, by the servers' clock, is not later than now.
  */
 #ifndef PDK_RECORD_H
 #define PDK_RECORD_H
@@ -27,7 +27,8 @@ struct pdk__record_seen {
     int64_t now_ms;   /* when our lock node was made */
 };
 
-/* OK: *next, from an empty one, is written, unless it stays NULL. Another status ends the call. Under the monitor. */
+/* OK: *next, which is NULL before, is written, unless it stays NULL. Another status ends the call. Under the
+ * monitor. */
 typedef pdk_status (*pdk__record_edit_fn)(void *user, const struct pdk__record_seen *seen, GBytes **next);
 
 /* A change of a record: a part of a call, until the call's deadline. */
@@ -37,12 +38,12 @@ struct pdk__record_change {
     pdk_hold *hold;   /* of the lock; not a reference */
     pdk__record_edit_fn edit;
     void *user;
-    bool ends;      /* what is written counts though the hold has ended meanwhile: nothing begins with it */
+    bool ends;      /* the write counts even if the hold has ended meanwhile, since nothing begins with it */
     int64_t handed; /* 0, then the moment at which the first write was handed over */
     /* its own */
     struct pdk__query *query; /* under way; or NULL */
     enum pdk__op_kind asked;  /* GET: a look; SET, MKDIR: a write */
-    GBytes *next;             /* what it writes */
+    GBytes *next;             /* the data that it writes */
     struct pdk__pace pace;
 };
 

@@ -7,7 +7,7 @@
  *        └─ _c_…-__READ__0000000010   waits    watches …9, the nearest writer
  *
  * Rule: two readers do not block each other. Any other two do. The writers of this object share one queue and its
- * znode, as the threads of a lock do. Each reader has a side queue, with a znode of its own. If it shared a node that
+ * znode, as the threads of a lock do. Each reader has a side queue, with a znode of its own: if it shared a node that
  * queues already, it would be ahead of writers that came before it. A downgraded writer stands on a reader's node,
  * which has the sequence number of the writer's node (grant.c).
  */

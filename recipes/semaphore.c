@@ -6,8 +6,8 @@
  *        └─ _c_…-lock-0000000043  watches …42        └─ _c_…-lease-0000000108   held
  *
  * There are two rules. In the queue, everybody ahead blocks: this makes the semaphore fair, and only one contender
- * waits for the leases. A lease is admitted with fewer than `permits` ahead of it: this bounds the number of
- * holders on its own, whatever becomes of the queue.
+ * waits for the leases. A lease is admitted with fewer than `permits` ahead of it: this bounds the number of holders on
+ * its own, whatever happens to the queue.
  */
 #include "base/fork.h"
 #include "base/text.h"

@@ -30,7 +30,7 @@ struct admission {
     bool taking;
     bool made;                 /* the question under way has made the directory */
     bool watching;             /* the list under way leaves a watch */
-    GHashTable *owned;         /* names of leases whose owner was asked after: there is one */
+    GHashTable *owned;         /* names of leases whose owner was asked after, and exists */
     struct pdk__number number; /* of permits: the data of the directory */
 };
 
@@ -126,9 +126,9 @@ static void on_made(pdk_session *s, void *user, const struct pdk__reply *reply) 
     if (reply && !admission->query.stopped && pdk__number_refused(&admission->number, reply->result))
         refuse_for_number(admission);
     bool made = reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS);
-    /* It is looked at now, whatever the pace: after a pause a directory that comes and goes is gone again. */
+    /* Look at it now, whatever the pace: after a pause a directory that comes and goes would be gone again. */
     admission->made = made && !admission->query.stopped && admission_look(admission);
-    if (admission->made) { /* it counts, and makes the next question wait */
+    if (admission->made) { /* the look counts, and makes the next question wait */
         (void)pdk__pace_next(&admission->query.pace, &pdk__pace_steps, pdk__now(s));
         pdk__live_query_unref(&admission->query);
         return;
@@ -151,7 +151,8 @@ static void on_number(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__live_query_unref(&admission->query);
 }
 
-/* The directory's data is the number of permits. A client that does not know of this may have made the directory. */
+/* Does the directory's data, the number of permits, agree? A client that does not know of this may have made the
+ * directory. */
 static bool agrees(struct admission *admission) {
     if (admission->number.says == PDK__NUMBER_AGREES)
         return true;
@@ -163,7 +164,7 @@ static bool agrees(struct admission *admission) {
     return false;
 }
 
-/* Who asks after the owner of a lease. */
+/* A question after the owner of a lease. */
 struct doubt {
     struct admission *admission; /* a reference to its query */
     char *name;
@@ -175,7 +176,7 @@ static bool is_lease(const struct admission *admission, const char *text) {
            !pdk__unowned_is(admission->query.s, admission->all->leases, text);
 }
 
-/* Count again: without it, or knowing that somebody owns it. */
+/* Count again: without the lease, or knowing that somebody owns it. */
 static void on_doubt(pdk_session *s, void *user, const struct pdk__reply *reply, bool unowned) {
     struct doubt *d = user;
     struct admission *admission = d->admission;
@@ -197,7 +198,7 @@ static const char *doubtful(const struct admission *admission, const struct pdk_
     return NULL;
 }
 
-/* true: whether there is too little is known later. It is the answer of a question that is under way. */
+/* true: a question is under way, whose answer tells whether there is too little. */
 static bool doubts(struct admission *admission, const struct pdk__reply *reply) {
     const char *name = doubtful(admission, reply);
     if (!name)
@@ -258,7 +259,7 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
     admission_answered(admission, fine);
 }
 
-/* The number and the list. */
+/* Ask for the number and the list. */
 static bool admission_look(struct admission *admission) {
     struct pdk__live_query *query = &admission->query;
     /* A try does not wait, so it needs no watch. */
@@ -273,7 +274,7 @@ static bool admission_look(struct admission *admission) {
 
 static bool admission_ask(struct pdk__live_query *query) {
     struct admission *admission = (struct admission *)query;
-    /* Our own nodes among the leases need no new list. The owner hears when they are in. */
+    /* Our own nodes among the leases need no new list, since the owner hears when they are in. */
     if (admission->taking) {
         pdk__live_query_done(query, true);
         return true;

@@ -9,7 +9,8 @@ static pdk_session *set_session_of(const struct pdk__part *part) { return part->
 
 /* ---- a look at the parts */
 
-/* Between these two no hold of a part is freed, although it may be replaced. Where all are needed, none is. */
+/* Between these two calls no hold of a part is freed, although it may be replaced. Where all are needed, none is
+ * replaced. */
 static void begin_reading(const struct pdk_set *set) {
     if (pdk__set_some_suffice(set))
         atomic_fetch_add(&((struct pdk_set *)set)->readers, 1);
@@ -36,8 +37,8 @@ static int64_t lease_of(const struct pdk_set *set) {
     return pdk__majority_until(words, set->count, set->need);
 }
 
-/* A renewal may have come since its word was read. What is found invalid here is so for good, but another hold may have come in its place
- * before the next one was lost: then they were never gone together. */
+/* Are too many parts gone? A renewal may have come since a word was read. A hold that is found invalid here stays so,
+ * but another hold may have come in its place before the next one was lost: then they were never gone together. */
 static bool too_many_are_gone(const struct pdk_set *set) {
     const struct pdk_hold *seen[PDK__MAJORITY_MOST];
     const guint count = set->count;
@@ -56,7 +57,7 @@ static bool enough_are_valid(const struct pdk_set *set) {
     bool valid, gone;
     begin_reading(set);
     do {
-        int64_t until = lease_of(set); /* before the clock */
+        int64_t until = lease_of(set); /* read before the clock */
         valid = pdk__now(set->s) < until;
         gone = !valid && too_many_are_gone(set);
     } while (!valid && !gone);
@@ -64,7 +65,7 @@ static bool enough_are_valid(const struct pdk_set *set) {
     return valid;
 }
 
-/* From the first look that finds too few it is lapsed, for every thread. */
+/* From the first look that finds too few parts the set is lapsed, for every thread. */
 static bool set_is_valid(const struct pdk_set *set) {
     int stands = PDK__SET_STANDS;
     if (atomic_load(&set->word) != PDK__SET_STANDS)
@@ -131,8 +132,9 @@ static void arrive(void *user) {
     put_down(set);
 }
 
-/* Have fn(set) called outside of all monitors; it puts the set down. s: the session whose monitor this thread has. So the part in
- * it, or the set, is not released yet, and the memory is there: nobody frees it before that. */
+/* Have fn(set) called outside of all monitors; it puts the set down. s: the session whose monitor this thread has. The
+ * memory is there, since nobody frees it before the part in that session, or the set, is released, which takes the
+ * monitor. */
 static void carry_out(struct pdk_set *set, pdk_session *s, void (*fn)(void *set)) {
     pdk__assert_locked(s);
     atomic_fetch_add(&set->users, 1);
@@ -150,13 +152,13 @@ static void lose_in(struct pdk_set *set, pdk_session *s, pdk_reason reason) {
         carry_out(set, s, arrive); /* taken: a session loses its holds before it goes silent */
 }
 
-/* No word of it could reach its owner any more. */
+/* The session of the set has ended: no news of the set could reach its owner any more. */
 static void home_ended(struct pdk__follower *follower) {
     struct pdk_set *set = (struct pdk_set *)((char *)follower - G_STRUCT_OFFSET(struct pdk_set, end));
     lose_in(set, set->s, PDK_REASON_CLOSED);
 }
 
-/* ---- what was replaced is freed, but for what its owner has seen */
+/* ---- replaced holds are freed, but for the ones that the owner has seen */
 
 static void unref(void *hold) { pdk_hold_unref(hold); }
 
@@ -165,7 +167,7 @@ static void tidy_part(struct pdk__part *part) {
     pdk__lock(set_session_of(part));
     GSList *before = g_steal_pointer(&part->before);
     pdk__unlock(set_session_of(part));
-    bool nobody_reads = atomic_load(&part->set->readers) == 0; /* nobody who read the pointer before it was replaced */
+    bool nobody_reads = atomic_load(&part->set->readers) == 0; /* nobody read the pointer before it was replaced */
     for (GSList *link = before, *next; link; link = next) {
         struct pdk_hold *hold = link->data;
         next = link->next;
@@ -197,7 +199,7 @@ static void listen(struct pdk__part *part, struct pdk_hold *hold) {
     pdk__grant_listen(part->grant, &part->listener);
 }
 
-/* It was granted again. The look comes before it is counted. */
+/* A part was granted again. The look comes before the part is counted. */
 static void on_taken(void *user, pdk_status status, struct pdk_hold *hold) {
     struct pdk__part *part = user;
     pdk_session *s = set_session_of(part);
@@ -227,7 +229,7 @@ static void take_again(struct pdk__part *part) {
     pdk__assert_locked(s);
     if (part->closed || s->ended != PDK_OK)
         return;
-    pdk_claim_unref(g_steal_pointer(&part->claim)); /* of the time before */
+    pdk_claim_unref(g_steal_pointer(&part->claim)); /* the claim of the time before */
     pdk__claim_begin_until(part->right.queue, part->right.count, INT64_MAX, false, on_taken, part, &part->claim);
 }
 
@@ -278,7 +280,8 @@ static void release_part(struct pdk__part *part) {
     pdk__unlock(s);
 }
 
-/* In the order in which they were named, backwards: any order is right. Again and again: what is released stays so. */
+/* Release the parts, from the last named to the first, though any order is right. It may run again: a released part
+ * stays so. */
 static void release_parts(struct pdk_set *set) {
     for (guint i = set->count; i-- > 0;)
         release_part(&set->part[i]);
@@ -297,7 +300,7 @@ static void set_free(struct pdk_set *set) {
     g_free(set);
 }
 
-/* Those that stand are listened to. */
+/* Listen to the grant of a part that stands. */
 static void set_begin(struct pdk__part *part) {
     struct pdk_hold *hold = part->hold;
     pdk__lock(set_session_of(part));
@@ -306,7 +309,7 @@ static void set_begin(struct pdk__part *part) {
     pdk__unlock(set_session_of(part));
 }
 
-/* The others are taken in the background. */
+/* Take a part that is not held, in the background. */
 static void complete(struct pdk__part *part) {
     pdk__lock(set_session_of(part));
     if (!part->grant && !part->claim && set_is_valid(part->set))
@@ -347,7 +350,8 @@ void pdk__set_own(struct pdk_set *set, uint64_t thread) {
     }
 }
 
-/* End it for its owner, but for the parts and the reference. Under its monitor; *user_free as pdk__loss_release has it. */
+/* End it for its owner, but for the parts and the reference. Under its monitor; *user_free as pdk__loss_release has
+ * it. */
 static pdk_status set_release(struct pdk_set *set, void (**user_free)(void *user)) {
     pdk__assert_locked(set->s);
     if (set->loss.released)
@@ -405,7 +409,7 @@ int pdk_set_fd(pdk_set *set) {
     return set_check(set, call) == PDK_OK ? pdk__loss_fd(&set->loss, call) : -1;
 }
 
-/* The word of a loss may not have come yet. */
+/* The news of a loss may not have come yet, so the reason is read where it begins. */
 pdk_reason pdk_set_reason(const pdk_set *set) {
     pdk_set *inside = (pdk_set *)set;
     pdk_reason reason = PDK_REASON_NONE;
@@ -425,7 +429,8 @@ pdk_reason pdk_set_reason(const pdk_set *set) {
     return reason;
 }
 
-/* A part is taken again under its monitor: it sees that there is no thread, or it is the hold that is detached here. */
+/* A part is taken again under its monitor. It sees that there is no thread any more, or its new hold is detached
+ * here. */
 void pdk_set_detach_thread(pdk_set *set) {
     if (!pdk__set_is_ours(set))
         return;
@@ -446,7 +451,7 @@ static const struct pdk__part *part_of(const pdk_set *set, int32_t index) {
     return index >= 0 && index < pdk_set_count(set) ? &set->part[index] : NULL;
 }
 
-/* It lives as long as the set from now on. */
+/* The hold lives as long as the set from now on. */
 const pdk_hold *pdk_set_part(const pdk_set *set, int32_t index) {
     const struct pdk__part *part = part_of(set, index);
     if (!part)
@@ -470,8 +475,8 @@ pdk_set *pdk_set_ref(pdk_set *set) {
     return set;
 }
 
-/* The last reference is given back under the monitor, where a loss may be about to take one. The memory stays until no step is on its
- * way. */
+/* The last reference is given back under the monitor, where a loss may be about to take one. The memory stays until no
+ * step is on its way. */
 void pdk_set_unref(pdk_set *set) {
     if (!pdk__set_is_ours(set))
         return;

@@ -1,15 +1,15 @@
-/* The acquisition of a set: what names the rights, and the one order in which they are taken, one after the other.
+/* The acquisition of a set: the names of the rights, and the one order in which they are taken, one after the other.
  *
  *     named:   /prices (read)    /orders (write)    /slots (2 permits)
  *     taken:   /orders   ──────► /prices   ───────► /slots            the set; its parts are in the order of their naming
  *
- * The order is by path, and then by the servers. Two programs may write the servers of one ensemble differently. Then they still
- * agree about the paths of one ensemble, and can differ only about one path in two ensembles.
+ * The order is by path, and then by the servers. Two programs may write the servers of one ensemble differently. Then
+ * they still agree about the paths of one ensemble, and can differ only about one path in two ensembles.
  *
- * With `need` a majority of the rights suffices. Each is a lock then, in an ensemble of its own: only there do two majorities of
- * locks meet in one that only one of them can hold.
+ * With `need` a majority of the rights suffices. Each is a lock then, in an ensemble of its own: only then do two
+ * majorities meet in a lock that only one of them can hold.
  *
- * set_claim.h takes the rights, and set.h is what is held then.
+ * set_claim.h takes the rights, and set.h is the set that is held then.
  */
 #include "base/text.h"
 #include "grant/hold.h"
@@ -52,7 +52,7 @@ struct named {
 /* A call, as its error texts have it. */
 struct call {
     const char *name;
-    bool blocks;        /* the thread that makes it */
+    bool blocks;        /* it blocks the thread that makes it */
     const size_t *keys; /* of each right, the place of the first key that wants it; NULL: the caller named the rights */
 };
 
@@ -164,7 +164,8 @@ static pdk_status set_sort(struct named *all, size_t count, const char *call) {
     return PDK_OK;
 }
 
-/* How a session ended: that of the first in the order, or the one with which too few are left. The rights of others are left out. */
+/* The status of a session that has ended: the session of the first right in the order, or the one with which too few
+ * rights are left. The rights of other ended sessions are left out. */
 static pdk_status set_check_sessions(const struct named *all, size_t count, size_t need, const char *call) {
     size_t ended = 0;
     for (size_t i = 0; i < count; i++) {

@@ -14,8 +14,8 @@ struct pdk_set_claim {
     struct pdk__taking taking;
     struct pdk__follower end; /* of its session */
     atomic_bool home_ended;
-    pthread_mutex_t
-        steps; /* a step at a time; it comes before every monitor. All below is under it, or the blocked thread's */
+    /* A step at a time; it comes before every monitor. All below is under it, or is the blocked thread's. */
+    pthread_mutex_t steps;
     enum phase phase;
     const char *given_up; /* why, or NULL */
     pdk_status status;    /* once DECIDED */
@@ -27,7 +27,7 @@ struct pdk_set_claim {
 
 static pdk_session *set_claim_session_of(const struct pdk__taken_right *right) { return right->right.queue->s; }
 static struct pdk__taken_right *present(struct pdk_set_claim *claim) { return pdk__taking_current(&claim->taking); }
-/* The one in which the first right is claimed tells of the result, and of the loss. So the claim ends with it. */
+/* The home is the session of the first right. It tells of the result, and of the loss, so the claim ends with it. */
 static pdk_session *home(const struct pdk_set_claim *claim) { return set_claim_session_of(&claim->taking.rights[0]); }
 
 static void happened(struct pdk__taking *t, pdk_session *s);
@@ -95,7 +95,8 @@ static void follow(struct pdk_set_claim *claim) {
 
 /* ---- steps */
 
-/* One notice in the outbox of the home. After one that was too late another may be there before it is dropped. */
+/* One notice in the outbox of the home. When a notice was too late, the next one may be there before the first is
+ * dropped. */
 struct delivery {
     struct pdk_set_claim *claim; /* the claim's own reference */
     bool ran;
@@ -104,8 +105,9 @@ struct delivery {
 static void deliver(void *delivery);
 static void drop(void *delivery);
 
-/* It is delivered in the same section of the home's monitor in which its end is not followed any more: a close that comes before
- * that finds a step in the outbox, and waits for it, and one that comes later finds the delivery. */
+/* Decide the claim, and deliver it in the same section of the home's monitor in which it stops to follow the home's
+ * end: a close that comes earlier finds a step in the outbox, and waits for it, and a close that comes later finds the
+ * delivery. */
 static void decide(struct pdk_set_claim *claim, pdk_status status, char *why) {
     pdk_session *s = home(claim);
     struct delivery *d = NULL;
@@ -123,7 +125,7 @@ static void decide(struct pdk_set_claim *claim, pdk_status status, char *why) {
     pdk__unlock(s);
     if (!taken) { /* nobody receives it */
         g_clear_pointer(&claim->set, pdk_set_unref);
-        atomic_fetch_sub(&claim->refs, 1); /* not the last: who takes a step has another one */
+        atomic_fetch_sub(&claim->refs, 1); /* not the last: the thread in this step has another one */
         g_free(d);
     }
 }
@@ -158,7 +160,7 @@ static void take_steps(struct pdk_set_claim *claim) {
     }
 }
 
-/* Time has passed since the decision. false: it was lost meanwhile, and is TAKING again. */
+/* Receive the set, some time after the decision. false: it was lost meanwhile, and the claim is TAKING again. */
 static bool receive(struct pdk_set_claim *claim) {
     if (claim->status == PDK_OK && !(pdk__taking_in_time(&claim->taking) && pdk_set_is_valid(claim->set))) {
         pdk_set_unref(g_steal_pointer(&claim->set));
@@ -256,7 +258,7 @@ static void deliver(void *user) {
     pdk_status status = claim->status;
     struct pdk_set *set = g_steal_pointer(&claim->set);
     if (!received) {
-        claim_ref(claim); /* the claim's own, again: that of this delivery is dropped */
+        claim_ref(claim); /* the claim's own, again: the reference of this delivery is dropped */
         take_steps(claim);
     }
     pthread_mutex_unlock(&claim->steps);

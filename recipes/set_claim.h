@@ -2,23 +2,23 @@
  *
  *     TAKING ──all of them, or as many as are needed, are held: the set ───► DECIDED, OK
  *        │ ▲                                                                      │
- *        │ └── the set was lost before   it was received: all is taken anew ──────┘
+ *        │ └── the set was lost before   it was received: all is taken again ─────┘
  *        └──refused, late, cancelled, or its session has ended: all is given back──► DECIDED, not OK
  *
  *     DECIDED ── received by the blocked thread, or by the callback ──► ENDED
  *
- * A right that is waited for is claimed only when the rights before it in the order are held, or passed over. So of any callers
- * that wait for each other, the one that waits for the last right in the order has somebody before it who waits for none of the
- * others: nobody waits in a circle. For the same reason a right that was lost is not taken alone again: those behind it in the
- * order go first.
+ * A right is claimed, and waited for, only when the rights before it in the order are held, or passed over. So of any
+ * callers that wait for each other, the one that waits for the last right in the order waits for a caller that waits
+ * for none of the others: nobody waits in a circle. For the same reason a lost right is not taken again alone: the
+ * rights behind it in the order go first.
  *
- * Who takes the steps: each takes monitors of several sessions, one at a time, so none is taken under a monitor. The events come
- * under a monitor: the answer of a claim, the end of a grant, an alarm. They write down what happened, and
+ * Each step takes monitors of several sessions, one at a time, so none is taken under a monitor. But the events come
+ * under a monitor: the answer of a claim, the end of a grant, an alarm. They write down the news, and
  *     blocking     wake the thread, which waits in the session of the present right, and takes the steps itself;
- *     callback     queue a step in the outbox of their session, where it runs without a monitor, and is run also where the
- *                  session is closed before it comes round to it.
- * A thread that waits in one session hears of an event in another by that session's outbox, and at the latest when the lease
- * that it knew of is over: nobody may dispatch there.
+ *     callback     queue a step in the outbox of their session, where it runs without a monitor, even if the session is
+ *                  closed before its turn comes.
+ * A thread that waits in one session hears of an event in another by that session's outbox, and at the latest when the
+ * lease that it knew of is over: nobody may dispatch there.
  */
 #ifndef PDK_RECIPE_SET_CLAIM_H
 #define PDK_RECIPE_SET_CLAIM_H

@@ -1,11 +1,11 @@
-/* Making sure that a set stays valid for so long.
+/* A call makes sure that a set stays valid for so long.
  *
  *     all are needed:  part ──answered──► next part … ──► all of them still have enough? ──► answered; else from the first again
  *     some suffice:    each part has a turn of 20 ms, again and again, until as many as are needed have enough
  *
- * Each part is ensured in its own session (grant/ensure.h). Its answer is carried to the next one by that session's outbox, since no
- * thread may have two monitors; the last answer is told where the set tells. The set also follows the end of its own session, which may
- * come while a part is ensured in another one: nothing could be told afterwards.
+ * Each part is ensured in its own session (grant/ensure.h). That session's outbox carries its answer to the next part,
+ * since no thread may have two monitors. The session of the set tells the last answer. Its end may come while a part is
+ * ensured in another session, and nothing could be told afterwards. So the call follows it.
  */
 #include "grant/ensure.h"
 
@@ -13,14 +13,15 @@
 #include "session/blocking.h"
 #include "set.h"
 
-/* How long one part is ensured, before the next is, where some suffice: some may not answer. */
+/* Where some suffice, some may not answer, so each part has so much time before the next one. */
 #define TURN (20 * PDK__MS)
 
 static int64_t turn_until(const pdk_set *set, int64_t until) {
     return pdk__set_some_suffice(set) ? MIN(until, pdk__now(set->s) + TURN) : until;
 }
 
-/* All are asked before the first begins: a callback is for what comes later. As many as are needed must be able to have so much. */
+/* Can as many parts as are needed ever have so much? All are checked before the first begins, since an invalid call has
+ * no callback. */
 static pdk_status set_check_ms(pdk_set *set, int64_t ms, const char *name) {
     guint impossible = 0;
     for (guint i = 0; i < set->count; i++) {
@@ -46,14 +47,15 @@ static pdk_status turns_how_it_ended(const struct turns *t) {
     return status;
 }
 
-/* What the answer of one part is to the set. Another part may have been lost while this one got no renewal. */
+/* The meaning of one part's answer to the set. Another part may have been lost while this one got no renewal. */
 static pdk_status turns_heed(const struct turns *t, pdk_status status) {
     if (pdk__set_some_suffice(t->set))
         return PDK_OK;
     return status == PDK_UNAVAILABLE && !pdk_set_is_valid(t->set) ? turns_how_it_ended(t) : status;
 }
 
-/* Every part has been ensured, or has had its turn. TIMEOUT: once more. The renewal of the last part takes time from the first. */
+/* Every part has been ensured, or has had its turn. TIMEOUT: once more, since the renewal of the last part takes time
+ * from the first. */
 static pdk_status turns_all_ensured(const struct turns *t) {
     pdk_set *set = t->set;
     bool valid = pdk_set_is_valid(set);
@@ -68,7 +70,7 @@ static pdk_status turns_all_ensured(const struct turns *t) {
     return PDK_TIMEOUT;
 }
 
-/* The next part's turn. NULL: *status is that of the set. */
+/* Begin the next part's turn. NULL: *status is the set's. */
 static struct pdk__ensuring *turns_next(struct turns *t, pdk_status *status) {
     struct pdk__ensuring *e = NULL;
     while (!e) {
@@ -125,7 +127,8 @@ static void answer_told(void *answer) {
     w->fn(w->status, w->user);
 }
 
-/* Once. The outbox takes it: a session tells its followers of its end before it goes silent. Under the monitor. */
+/* Decide it, once. The outbox takes it, since a session tells its followers of its end before it goes silent. Under the
+ * monitor. */
 static void answer_decide(struct answer *w, pdk_status status) {
     w->over = true;
     w->status = status;
@@ -133,7 +136,7 @@ static void answer_decide(struct answer *w, pdk_status status) {
     pdk__later(w->turns.set->s, answer_told, answer_unref, w);
 }
 
-/* The set is lost by now, if it was not released. */
+/* The session of the set has ended: the set is lost by now, if it was not released. */
 static void home_ended(struct pdk__follower *follower) {
     struct answer *w = (struct answer *)follower;
     answer_decide(w, pdk__set_how_it_ended(w->turns.set, w->turns.name));
@@ -153,8 +156,8 @@ static void answer_go_on(struct answer *w, pdk_status status);
 
 static void part_begin(struct pdk__call *c) { ((struct pdk__ensuring *)c)->of = answer_ref(c->user); }
 
-/* Its answer goes on from here, and not from where it would be told: a session that goes silent drops what is due, and the set is
- * told by another one. */
+/* The answer goes on from here, and not from the call's `tell`: a session that goes silent drops calls that are due,
+ * but frees them, and another session tells for the set. */
 static void part_free(struct pdk__call *c) {
     struct answer *w = ((struct pdk__ensuring *)c)->of;
     pdk_status status = c->status;
@@ -180,7 +183,7 @@ static pdk_status answer_start_part(struct answer *w, struct pdk__ensuring *e) {
     return status;
 }
 
-/* true: a part is being ensured. false: *status is that of the set. */
+/* true: a part is being ensured. false: *status is the set's. */
 static bool answer_ensure_next(struct answer *w, pdk_status *status) {
     bool begun = false;
     for (struct pdk__ensuring *e; !begun && *status == PDK_OK && (e = turns_next(&w->turns, status));) {

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* How often it looks whether an ensemble answers, within its patience. */
+/* So many times within its patience it looks whether an ensemble answers. */
 #define LOOKS 4
-/* How often it looks whether it waits for itself, where all are needed. */
+/* The time between two looks whether it waits for itself, where all are needed. */
 #define SELF_NS (250 * PDK__MS)
-/* Of the session timeout, and at least. */
+/* The patience is this part of the session timeout, and at least PATIENCE_LEAST. */
 #define PATIENCE_PART 8
 #define PATIENCE_LEAST (100 * PDK__MS)
 
@@ -130,7 +130,7 @@ static void stop_listening(struct pdk__taken_right *r) {
         pdk__grant_unlisten(g_steal_pointer(&r->grant), &r->listener);
 }
 
-/* As it was before it was asked for. */
+/* Put the right back to its state before it was asked for. */
 static void forget(struct pdk__taken_right *r) {
     g_clear_pointer(&r->claim, pdk_claim_unref);
     g_clear_pointer(&r->hold, pdk_hold_unref);
@@ -156,11 +156,12 @@ void pdk__taking_give_back(struct pdk__taking *t) {
     atomic_store(&t->current, 0);
 }
 
-/* What there is to do about a right that is waited for, where not all are needed. */
+/* The state of the wait for a right, where not all are needed. */
 enum waiting { GOES_ON, IS_SILENT, IS_TIRED, LOOKS_AROUND };
 
-/* Has its ensemble been silent for longer than the caller is patient? An ensemble speaks by the lease of the session, which only a
- * quorum prolongs, and by the place in its queue. A right that is waited for in a queue is not silent. */
+/* Has its ensemble been silent for longer than the caller is patient? An ensemble speaks by the lease of the session,
+ * which only a quorum prolongs, and by the place in its queue. An ensemble in whose queue the caller has a confirmed
+ * place is not silent. */
 static enum waiting look_at_waiting(struct pdk__taken_right *r) {
     pdk_session *s = taking_session_of(r);
     pdk__lock(s);
@@ -207,7 +208,7 @@ static void taking_settle(struct pdk__taking *t, guint i) {
     pdk__majority_answered(&t->m, i, came);
     if (came == PDK__TAKEN_GRANTED)
         return;
-    /* A right that is left out says nothing of the call, and neither does one that was busy in a look around. */
+    /* A right that is left out says nothing about the call, and neither does a right that was busy in a look around. */
     if (came == PDK__TAKEN_REFUSED ? pdk__majority_is_hopeless(&t->m) : state_of(t, i) != PDK__RIGHT_BUSY)
         set_status(t, r->status, g_strdup_printf("%s: %s", r->right.path, r->why));
     give_one_back(r);
@@ -218,13 +219,13 @@ static void pass_over(struct pdk__taking *t, guint i) {
     pdk__majority_pass(&t->m, i);
     give_one_back(r); /* it may have been granted just now */
     pdk__log(taking_session_of(r), PDK_LOG_INFO, "%s: its servers do not answer: passed over", r->right.path);
-    if (t->status != PDK_BUSY) /* a try: that says more */
+    if (t->status != PDK_BUSY) /* BUSY, of a try, says more */
         set_status(t, PDK_UNAVAILABLE,
                    g_strdup_printf("fewer than %u of %u ensembles answered in time; one that did not: that of %s",
                                    t->m.need, t->m.count, r->right.path));
 }
 
-/* The node that it waits for, if the name tells it from all others of the world; else "". */
+/* The node that it waits for, if the name is unique in the world; else "". */
 static void predecessor_of(struct pdk__taken_right *r, char name[PDK__NAME_SIZE]) {
     pdk_session *s = taking_session_of(r);
     pdk__lock(s);
@@ -237,7 +238,8 @@ static void predecessor_of(struct pdk__taken_right *r, char name[PDK__NAME_SIZE]
     pdk__unlock(s);
 }
 
-/* Two names of one server are two ensembles to us. Then the node of one right may be ahead of the other right's. */
+/* Does it wait for itself? Two names of one server are two ensembles to us. Then the node of one right may be ahead of
+ * the other right's. */
 static bool waits_for_itself(struct pdk__taking *t, guint i) {
     char name[PDK__NAME_SIZE];
     predecessor_of(&t->rights[i], name);
@@ -283,13 +285,13 @@ static void look_after(struct pdk__taking *t, guint i) {
     }
 }
 
-/* If the deadline has passed between two rounds: why there was more than one. */
+/* The deadline has passed between two rounds: the status tells why there was more than one round. */
 static void taking_too_late(struct pdk__taking *t) {
     if (t->m.late && t->status == PDK_OK)
         set_status(t, PDK_TIMEOUT, g_strdup("a part was lost, and the deadline passed before it was taken again"));
 }
 
-/* What has happened since the last step. */
+/* Look at the news since the last step. */
 static void taking_look(struct pdk__taking *t) {
     bool rung = atomic_exchange(&t->rung, false);
     for (guint i = 0; i < t->m.count; i++) {
@@ -328,7 +330,8 @@ void pdk__taking_begin_anew(struct pdk__taking *t) {
     taking_too_late(t);
 }
 
-/* What looking around has brought is too little, or not needed any more. It is waited on, or gone on in the order. */
+/* The look around has brought too few rights, or they are not needed any more. The caller waits on, or goes on in the
+ * order. */
 static void end_look_around(struct pdk__taking *t) {
     struct pdk__taken_right *r = &t->rights[t->m.waits_for];
     pdk_session *s = taking_session_of(r);
@@ -373,7 +376,7 @@ enum pdk__majority_step pdk__taking_go_on(struct pdk__taking *t) {
     }
 }
 
-/* Is a right gone that it had? */
+/* Has it lost a right that it had? */
 static bool is_broken(const struct pdk__taking *t) {
     for (guint i = 0; i < t->m.count; i++)
         if (pdk__majority_holds(&t->m, i) && !pdk_hold_is_valid(t->rights[i].hold))
@@ -417,6 +420,6 @@ struct pdk_set *pdk__taking_complete(struct pdk__taking *t) {
         pdk__taking_begin_anew(t);
         return NULL;
     }
-    set_status(t, PDK_OK, NULL); /* what was wrong before is not why it is lost, if it is lost from now on */
+    set_status(t, PDK_OK, NULL); /* an earlier failure is not the reason of a later loss */
     return set;
 }

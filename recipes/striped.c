@@ -1,4 +1,4 @@
-/* The striped lock, a composition: n locks below one path, and a queue of those who take any of them.
+/* The striped lock, a composition: n locks below one path, and a queue of claims for any of them.
  *
  *     <path>               data: the number of stripes, here 4 (striped_agreement.h)
  *       ├─ 0000            a lock: the keys of stripe 0
@@ -7,7 +7,7 @@
  *       ├─ 0003
  *       └─ any             a queue: its first takes the first of the stripes that is granted (striped_any.c)
  *
- * The rule is the lock's. Which stripe a key has is in core/stripes.h.
+ * The rule is the lock's. core/stripes.h tells the stripe of a key.
  */
 #include "striped.h"
 
@@ -83,7 +83,7 @@ static pdk_status striped_read_options(const pdk_striped_options *given, pdk_str
     return pdk__recipe_check_identity(o->identity);
 }
 
-/* Queues of the striped lock begin only once all agree about its number of stripes. Before the first claim. */
+/* Bind a queue: it begins only once all clients agree about the number of stripes. Before its first claim. */
 static void striped_agree_for(struct pdk_striped *striped, struct pdk__queue *queue) {
     pdk__lock(striped->s);
     pdk__agreement_bind(striped->agreement, queue);
@@ -166,7 +166,7 @@ static pdk_status striped_check(const pdk_striped *striped, const char *call) {
     return PDK_OK;
 }
 
-/* The lock of a stripe, made when it is first asked for. It stays the striped lock's. CLOSED, AUTH. */
+/* The lock of a stripe, which is made when it is first asked for, and stays the striped lock's. CLOSED, AUTH. */
 static pdk_status striped_lock_of(pdk_striped *striped, int32_t stripe, pdk_lock **out) {
     pdk_status status = PDK_OK;
     pthread_mutex_lock(&striped->making);
@@ -193,7 +193,7 @@ pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out
     if (stripe < 0 || stripe >= striped->stripes)
         return pdk__fail(PDK_INVALID, "%s: stripe is %d; from 0 to %d", call, stripe, striped->stripes - 1);
     pdk__lock(striped->s);
-    status = pdk__session_usable(striped->s, call); /* the lock may have been made before its end */
+    status = pdk__session_usable(striped->s, call); /* the lock may have been made before the session's end */
     pdk__unlock(striped->s);
     if (status != PDK_OK)
         return status;
@@ -256,8 +256,8 @@ pdk_status pdk_striped_acquire_any_async(pdk_striped *striped, int64_t timeout_m
 struct wanted {
     size_t count;
     pdk_right rights[PDK_SET_RIGHTS_MAX];
-    size_t keys[PDK_SET_RIGHTS_MAX];   /* the first key of each */
-    int32_t parts[PDK_SET_RIGHTS_MAX]; /* of each key */
+    size_t keys[PDK_SET_RIGHTS_MAX];   /* the first key of each stripe */
+    int32_t parts[PDK_SET_RIGHTS_MAX]; /* the part of each key */
 };
 
 static pdk_status striped_rights_of(pdk_striped *striped, const char *const *keys, size_t count, const char *call,

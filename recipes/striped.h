@@ -6,7 +6,7 @@
 
 #include <paddock/striped.h>
 
-/* The queue of those who take any stripe, at <path>/any: the gate of striped_any.c. One reference, the caller's. */
+/* The queue of claims for any stripe, at <path>/any, with the gate of striped_any.c. One reference, the caller's. */
 struct pdk__queue *pdk__any_queue(pdk_session *session, const char *path, int32_t stripes,
                                   struct pdk__handovers handovers);
 /* The path of a stripe, below that path: g_free. */

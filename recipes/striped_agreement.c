@@ -7,7 +7,7 @@
 
 static struct pdk__agreement *agreement_of(struct pdk__live_query *query) { return (struct pdk__agreement *)query; }
 
-/* Of one queue. */
+/* The consent of one queue. */
 struct consent {
     struct pdk__consent base;
     struct pdk__agreement *agreement;
@@ -17,7 +17,7 @@ struct consent {
 
 /* ---- the answer, to the queues that wait */
 
-/* One that waits no more, or NULL. */
+/* Take a waiting queue out of the list, or NULL. */
 static struct pdk__queue *next_waiting(struct pdk__agreement *agreement) {
     GList *link = g_queue_pop_head_link(&agreement->waiting);
     const struct consent *consent = link ? g_steal_pointer(&link->data) : NULL;
@@ -61,7 +61,7 @@ static void on_made_parent(pdk_session *s, void *user, const struct pdk__reply *
     pdk__live_query_unref(&agreement->query);
 }
 
-/* Made or written, by us or by somebody else: it is read again. */
+/* The node was made or written, by us or by somebody else, so it is read again. */
 static void on_recorded(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__agreement *agreement = user;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
@@ -113,8 +113,9 @@ static void on_kept(pdk_session *s, void *user, const struct pdk__reply *reply) 
         on_recorded(s, user, reply);
 }
 
-/* Somebody else has made the node: it may be a container, as the levels above a lock are, and no answer of a server tells. An empty
- * one is removed, with the number. So it gets a child that stays, and the number after that. */
+/* Somebody else has made the node, so it may be a container, as the levels above a lock are: no answer of a server
+ * tells. Servers remove an empty container, and the number with it. So the node gets a child that stays, and the number
+ * after that. */
 static bool agreement_keep(struct pdk__agreement *agreement, int32_t version) {
     char *child = g_strconcat(agreement->path, "/number", NULL);
     agreement->version = version;
@@ -124,7 +125,8 @@ static bool agreement_keep(struct pdk__agreement *agreement, int32_t version) {
     return sent;
 }
 
-/* Who has no claim only looks: what nobody needs is not made. true: it goes on, and on_recorded ends the question. */
+/* Record our number, if a claim waits: a node that nobody needs is not made. true: the question goes on, and
+ * on_recorded ends it. */
 static bool record_it(struct pdk__agreement *agreement, const struct pdk__reply *reply) {
     if (g_queue_is_empty(&agreement->waiting))
         return false;
@@ -196,7 +198,8 @@ void pdk__agreement_leave(struct pdk__agreement *agreement) {
         pdk__live_query_stop(&agreement->query);
 }
 
-/* While the connection was lost others may have come with another number, if the node was deleted. */
+/* Is the agreement current? While the connection was lost, others may have come with another number, if the node was
+ * deleted. */
 static bool is_current(const struct pdk__agreement *agreement) {
     const pdk_session *s = agreement->query.s;
     return agreement->agreed && agreement->generation == s->generation && agreement->suspended_at == s->suspended_at;

@@ -1,4 +1,4 @@
-/* The first of <path>/any takes a stripe: whichever is granted first.
+/* The first of <path>/any takes the stripe that is granted first.
  *
  *     enter ──► STAND in one stripe, drawn ──granted──────────────────────────────► grant; the other nodes go; next admission
  *                 │    ▲                                                               ▲
@@ -7,9 +7,10 @@
  *                 └── a try: nobody waits; when all stripes were looked at: BUSY       │
  *                                                              waits in all of them ───┘
  *
- * Rule: in the queue `any` everybody ahead blocks, and in a stripe everybody ahead blocks. So of all who want any stripe, one at a
- * time stands in the stripes: at most n nodes, for one grant. A stripe that becomes free wakes who is next in that stripe, which
- * may be that one, and nobody else. It is ahead of all who come later for a key, so it is not overtaken.
+ * Rule: in the queue `any` everybody ahead blocks, and in a stripe everybody ahead blocks. So of all claims for any
+ * stripe, one at a time stands in the stripes: at most n nodes, for one grant. A stripe that becomes free wakes the
+ * next contender of that stripe, which may be this claim, and nobody else. It is ahead of all claims that come later
+ * for a key, so it is not overtaken.
  */
 #include "striped.h"
 
@@ -21,11 +22,11 @@ struct any {
     struct pdk__queue *queue;
     char **dirs; /* of the stripes, absolute, in the order in which they are drawn */
     int32_t stripes;
-    struct pdk__entry *
-        *entries; /* references, while a claim is admitted: in the order of dirs, the first `asked`; else NULLs */
+    /* References, while a claim is admitted: in the order of dirs, the first `asked`; otherwise NULLs. */
+    struct pdk__entry **entries;
     int32_t asked;
     bool standing; /* a claim is admitted */
-    bool asking;   /* more are being asked for */
+    bool asking;   /* it is asking for more */
 };
 
 static struct any *any_of(struct pdk__entry_owner *owner) { return (struct any *)owner; }
@@ -45,7 +46,7 @@ static void any_ask(struct any *any, int32_t i) {
         pdk__queue_refuse(any->queue, PDK_LIMIT, PDK__NODES_LIMIT);
 }
 
-/* As many again: the cost follows the number of stripes that are taken. */
+/* Ask for as many again, so that the cost follows the number of stripes that are taken. */
 static void ask_more(struct any *any) {
     const struct pdk_claim *claim = any->queue->admitting; /* if it is refused, the next one is admitted at once */
     int32_t until = MIN(MAX(2 * any->asked, 1), any->stripes);
@@ -105,7 +106,7 @@ static bool any_never_waits(const struct pdk__entry_owner *owner) {
 
 /* ---- the gate of the queue */
 
-/* Drawn anew for each: so those who come at once begin with different stripes. */
+/* Draw the order, for each claim, so that claims that come at once begin with different stripes. */
 static void draw(struct any *any) {
     const pdk_session *s = any->queue->s;
     for (int32_t i = any->stripes - 1; i > 0; i--) {
