@@ -134,7 +134,8 @@ PDK_API pdk_status pdk_guarded_create(pdk_guarded *guarded, const void *data, si
 /* Write the payload where there is none without waiting, as pdk_guarded_create does: the answer
  * goes to fn, once, as a callback (answer.h). Any thread may call it, also in a callback. Arguments
  * and statuses are as for pdk_guarded_write_async, and:
- *   PDK_OK  fn will be called. It gets a status of pdk_guarded_create */
+ *   PDK_OK  fn will be called. It gets a status of pdk_guarded_create
+ *   Common  PDK_CLOSED, AUTH */
 PDK_API pdk_status pdk_guarded_create_async(pdk_guarded *guarded, const void *data, size_t size,
                                             int64_t timeout_ms, pdk_answered_fn fn, void *user);
 /* Leave a tombstone. Blocks, at most timeout_ms.
@@ -145,7 +146,8 @@ PDK_API pdk_status pdk_guarded_delete(pdk_guarded *guarded, int64_t timeout_ms);
 /* Leave a tombstone without waiting, as pdk_guarded_delete does: the answer goes to fn, once, as a
  * callback (answer.h). Any thread may call it, also in a callback. Statuses are as for
  * pdk_guarded_write_async, and:
- *   PDK_OK  fn will be called. It gets a status of pdk_guarded_delete */
+ *   PDK_OK  fn will be called. It gets a status of pdk_guarded_delete
+ *   Common  PDK_CLOSED, AUTH */
 PDK_API pdk_status pdk_guarded_delete_async(pdk_guarded *guarded, int64_t timeout_ms,
                                             pdk_answered_fn fn, void *user);
 

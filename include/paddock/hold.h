@@ -64,7 +64,7 @@ PDK_API const char *pdk_hold_token_text(const pdk_hold *hold);
  * that was released, and in the child of a fork. */
 PDK_API bool pdk_hold_is_valid(const pdk_hold *hold);
 /* For how many milliseconds the hold stays valid, even without a connection. 0 when it is not
- * valid. Local, as pdk_hold_is_valid. */
+ * valid, for NULL, and in the child of a fork. Local, as pdk_hold_is_valid. */
 PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
 
 /* Make sure that at least ms remain. Waits for a renewal if it must. Blocks, at most the session's

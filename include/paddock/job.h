@@ -129,8 +129,8 @@ typedef struct pdk_job_runs pdk_job_runs;
 /* The number of runs; 0 for NULL, or for a job that has never run. Any thread may call it; it does
  * not wait. */
 PDK_API size_t pdk_job_runs_count(const pdk_job_runs *runs);
-/* A run: 0 is the newest. NULL for an index of count or more. Any thread may call it; it does not
- * wait. */
+/* A run: 0 is the newest. NULL for an index of count or more, and for NULL. Any thread may call it;
+ * it does not wait. */
 PDK_API const pdk_job_run *pdk_job_runs_run(const pdk_job_runs *runs, size_t index);
 /* Frees them. NULL is allowed. Does not wait. */
 PDK_API void pdk_job_runs_free(pdk_job_runs *runs);

@@ -244,7 +244,8 @@ PDK_API void pdk_set_claim_unref(pdk_set_claim *claim);
  * was released, and in the child of a fork. */
 PDK_API bool pdk_set_is_valid(const pdk_set *set);
 /* For how many milliseconds the set stays valid, even without a connection: the smallest of its
- * parts, or the need-th largest. 0 when it is not valid. Local. */
+ * parts, or the need-th largest. 0 when it is not valid, for NULL, and in the child of a fork.
+ * Local. */
 PDK_API int64_t pdk_set_remaining_ms(const pdk_set *set);
 
 /* Make sure that at least ms remain. Waits for renewals if it must. Blocks, at most the
@@ -283,7 +284,9 @@ typedef void (*pdk_set_lost_fn)(pdk_set *set, pdk_reason reason, void *user);
  * On an error user_free is not called. */
 PDK_API pdk_status pdk_set_on_lost(pdk_set *set, pdk_set_lost_fn fn, void *user,
                                    void (*user_free)(void *user));
-/* A descriptor that turns readable when the set is lost, and stays so. As pdk_hold_fd. */
+/* A descriptor that turns readable when the set is lost, and stays so. As pdk_hold_fd. -1 on an
+ * error; pdk_last_error says which one: set is NULL, the set belongs to the parent process, or the
+ * system has no descriptor left. */
 PDK_API int pdk_set_fd(pdk_set *set);
 /* The reason for the loss: why the first part was lost, as far as that is known. PDK_REASON_NONE
  * when it was not lost, for NULL, and in the child of a fork. Local; does not wait. */

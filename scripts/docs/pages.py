@@ -67,6 +67,26 @@ class Interface:
                 found.append((term, item))
         return found + [(name, self.common[name]) for name in named if name not in own]
 
+    def answers(self, page):
+        """The statuses that the functions of each unit can answer, [(name, blocks)] by the unit's id: those of its comment, or of the
+        comment before, and those for all of the header."""
+        found, before, for_all = {}, None, statuses(self.parse(page.header.head, page.header.path))
+        for unit in page.units:
+            functions = [f.name for f in unit.of("function") if f.returns == "pdk_status"]
+            if not functions:
+                continue
+            where = f"{page.header.path}:{unit.line}: {listed(functions)}"
+            before = statuses(self.parse(unit.comment, where)) or before
+            if not before:
+                raise Broken(f"{where}: the comment lists no statuses")
+            found[id(unit)] = before + [(name, item) for name, item in for_all if name not in dict(before)]
+            if "PDK_OK" not in dict(found[id(unit)]):
+                raise Broken(f"{where}: the comment does not list PDK_OK")
+            for name in dict(found[id(unit)]):
+                if name not in self.statuses:
+                    raise Broken(f"{where}: there is no status {name}")
+        return found
+
     def names(self, item, where):
         """The statuses that an item "Common" names."""
         words = item[0][1] if len(item) == 1 and item[0][0] == "text" else ""
@@ -115,7 +135,7 @@ class Maker:
         parameters -= {"int64_t", "size_t", "void"} | set(own)
         self.out = Writer(known, own, parameters)
         self.threads = []  # the sentences about threads, as they are met
-        self.lists = {}  # the statuses of each unit: [(name, blocks)]
+        self.lists = interface.answers(page)
 
     def make(self):
         out, page = self.out, self.page
@@ -195,7 +215,6 @@ class Maker:
         blocks = self.parse(comment, unit)
         functions = unit.of("function")
         if functions and any(f.returns == "pdk_status" for f in functions):
-            self.lists[id(unit)] = statuses(blocks)
             blocks = [(kind, [item for item in body if not STATUSES.match(item[0])] if kind == "list" else body) for kind, body in blocks]
             blocks = [block for block in blocks if block[1]]
         return self.without_threads(blocks)
@@ -256,7 +275,7 @@ class Maker:
         if not functions:
             self.returns_of_a_type()
             return
-        first, inherited = True, None
+        first = True
         for unit in page.units:
             of_status = [f for f in unit.of("function") if f.returns == "pdk_status"]
             others = [f for f in unit.of("function") if f.returns not in ("pdk_status", "void")]
@@ -264,7 +283,7 @@ class Maker:
             if not first and (of_status or others or nothing):
                 out.add(".Pp")
             if of_status:
-                inherited = self.status_list(unit, of_status, inherited)
+                self.status_list(unit, of_status)
             if others:
                 self.calls(others)
                 out.add("returns" if len(others) == 1 else "return", ".Bl -tag -width Ds",
@@ -281,27 +300,15 @@ class Maker:
             self.out.add(f".Fn {one.name}" + (" ," if i < len(functions) - 2 else ""),
                          *(["and"] if i == len(functions) - 2 else []))
 
-    def status_list(self, unit, functions, inherited):
-        """The statuses of functions: those of their comment, or of the comment before, and those for all of the header."""
-        found = self.lists.get(id(unit)) or inherited
-        where = f"{self.page.header.path}:{unit.line}: {listed([f.name for f in functions])}"
-        if not found:
-            raise Broken(f"{where}: the comment lists no statuses")
-        common = statuses(self.parse(self.page.header.head))
-        whole = found + [(name, item) for name, item in common if name not in dict(found)]
-        if "PDK_OK" not in dict(whole):
-            raise Broken(f"{where}: the comment does not list PDK_OK")
+    def status_list(self, unit, functions):
+        """The statuses of functions, with the text of each."""
         self.calls(functions)
         self.out.add("answers" if len(functions) == 1 else "answer", ".Bl -tag -width Ds")
-        for name, item in whole:
-            if name not in self.all.statuses:
-                raise Broken(f"{where}: there is no status {name}")
+        for name, item in self.lists[id(unit)]:
             meaning = self.all.statuses[name][1]
             self.out.add(f".It Dv {name}" + ("" if item == [("text", meaning)] else f" Pq {meaning}"))
             self.out.blocks(item)
         self.out.add(".El")
-        self.lists[id(unit)] = whole
-        return found
 
     def returns_of_a_type(self):
         """A type returns nothing itself: which statuses the functions of the header answer, or where the type comes from."""
