@@ -215,6 +215,8 @@ static void job_look_keep(pdk_status status, pdk_job_runs *runs, void *out) {
 
 pdk_status pdk_job_history(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs **runs) {
     static const char name[] = "pdk_job_history";
+    if (!runs)
+        return pdk__fail(PDK_INVALID, "%s: runs: NULL", name);
     pdk_status status = pdk__recipe_check(session, path, runs, name);
     if (status != PDK_OK)
         return status;
