@@ -1,0 +1,291 @@
+/* What every call makes of bad input, as the comment of each function in the headers promises it: NULL for an argument, a negative
+ * time, a closed session, the parent's handles in a forked child, a callback that must not block. Each row is played for each
+ * function: the status, an error text that names the function and the argument, outputs that stay as they are, no callback, no
+ * request to a server. A function whose arguments nobody has fails, and so does a status that no comment promises. */
+#include <check.h>
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "ts_bench.h"
+#include "ts_check.h"
+#include "ts_fork.h"
+#include "ts_support.h"
+#include "world.h"
+
+/* All that is wrong, in words: a row that fails does not hide the next one. */
+static GString *wrong;
+
+static bool promises(const struct row *row, pdk_status status) { return row->promised >> status & 1; }
+
+static void complain(const struct row *row, const char *when, const char *what) {
+    g_string_append_printf(wrong, "\n%s, %s: %s (\"%s\")", row->name, when, what, pdk_last_error());
+}
+
+/* The good arguments; false where there are none. */
+static bool begin(const struct row *row, union value *values) {
+    const struct parameter *missing = world_arguments(row, values);
+    if (missing)
+        g_string_append_printf(wrong, "\n%s: world.c has no %s %s", row->name, missing->type, missing->name);
+    pdk__fail(PDK_OK, "%s", "");
+    return !missing;
+}
+
+/* An argument is named first, or right behind the call. Of other statuses the words stand behind the call. */
+static bool says(const struct row *row, pdk_status status, const char *words) {
+    const char *text = pdk_last_error(), *rest = g_str_has_prefix(text, row->name) ? text + strlen(row->name) : text;
+    if (status == PDK_INVALID)
+        return g_str_has_prefix(rest + (rest == text ? 0 : strlen(": ")), words);
+    return rest != text && strstr(rest, words);
+}
+
+/* Calls it, and looks whether it was refused as it must be. */
+static void assert_refused(const struct row *row, const union value *values, pdk_status wanted, const char *when,
+                           const char *words) {
+    static unsigned char before[sizeof world_scratch];
+    memcpy(before, world_scratch, sizeof before);
+    const pdk_status got = (pdk_status)row->call(values);
+    if (got != wanted)
+        complain(row, when, pdk_status_name(got));
+    else if (!says(row, wanted, words))
+        complain(row, when, "the text does not say so");
+    if (memcmp(before, world_scratch, sizeof before) != 0)
+        complain(row, when, "an output was touched");
+}
+
+static void assert_nothing(const struct row *row, int64_t got, const char *when, const char *words) {
+    const char *text = row->returns == TEXT ? (const char *)(intptr_t)got : NULL;
+    if (row->returns == TEXT ? !text || *text : row->returns == VALUE && got != row->nothing)
+        complain(row, when, "another value");
+    if (row->tells && !strstr(pdk_last_error(), words))
+        complain(row, when, "the text does not say so");
+}
+
+static void assert_none_wrong(void) {
+    ck_assert_msg(wrong->len == 0, "%.4000s", wrong->str);
+    g_string_free(wrong, TRUE);
+}
+
+/* ---- NULL, and times */
+
+static void play_null(const struct row *row, size_t at) {
+    const struct parameter *p = &row->parameters[at];
+    const bool begun = g_str_has_suffix(row->name, "_init") || g_str_equal(p->type, "pdk_stats *");
+    const char *name = begun ? "the struct" : p->name;
+    union value values[MOST_PARAMETERS];
+    if (!begin(row, values))
+        return;
+    if (p->kind == FUNCTION)
+        values[at].function = NULL;
+    else
+        values[at].pointer = NULL;
+    if (row->returns == ANSWERS)
+        assert_refused(row, values, PDK_INVALID, p->name, name);
+    else
+        assert_nothing(row, row->call(values), p->name, "NULL");
+}
+
+START_TEST(null_is_refused) {
+    world_make();
+    for (const struct row *row = rows; row < rows + rows_count; row++)
+        for (size_t at = 0; at < row->count; at++)
+            if (!row->parameters[at].may_be_null)
+                play_null(row, at);
+    assert_none_wrong();
+    ck_assert_int_eq(world_requests(), 0);
+    world_assert_whole();
+}
+END_TEST
+
+START_TEST(negative_times) {
+    static const int64_t times[] = {-2, -1000, INT64_MIN};
+    union value values[MOST_PARAMETERS];
+    world_make();
+    for (const struct row *row = rows; row < rows + rows_count; row++)
+        for (size_t at = 0; at < row->count; at++)
+            for (size_t i = 0; row->parameters[at].is_time && i < G_N_ELEMENTS(times) && begin(row, values); i++) {
+                values[at].number = times[i];
+                assert_refused(row, values, PDK_INVALID, "a negative time", row->parameters[at].name);
+            }
+    assert_none_wrong();
+    ck_assert_int_eq(world_requests(), 0);
+    world_assert_whole();
+}
+END_TEST
+
+/* ---- a closed session */
+
+/* A call that promises neither is about no session. */
+static bool is_of_a_session(const struct row *row) { return promises(row, PDK_CLOSED) || promises(row, PDK_FORKED); }
+
+/* Where NULL is allowed, the answer is the same. */
+static void play_closed(const struct row *row, size_t null, bool in_callback) {
+    union value values[MOST_PARAMETERS];
+    if (!begin(row, values))
+        return;
+    if (null < row->count && row->parameters[null].kind == FUNCTION)
+        values[null].function = NULL;
+    else if (null < row->count)
+        values[null].pointer = NULL;
+    world_lend(row);
+    const bool both = in_callback && promises(row, PDK_WRONG_THREAD); /* and either may be the answer */
+    if (promises(row, PDK_CLOSED) && !both && (in_callback || !g_str_equal(row->name, "pdk_session_close"))) {
+        assert_refused(row, values, PDK_CLOSED, "closed", "closed");
+        return;
+    }
+    const pdk_status got = (pdk_status)row->call(values);
+    if (!promises(row, got) || got == PDK_FORKED ||
+        (both ? got == PDK_OK : got == PDK_CLOSED || got == PDK_WRONG_THREAD))
+        complain(row, "closed", pdk_status_name(got));
+}
+
+static void play_all_closed(bool in_callback) {
+    for (const struct row *row = rows; row < rows + rows_count; row++) {
+        if (!is_of_a_session(row))
+            continue;
+        play_closed(row, row->count, in_callback);
+        for (size_t at = 0; at < row->count; at++)
+            if (row->parameters[at].kind != NUMBER && row->parameters[at].may_be_null)
+                play_closed(row, at, in_callback);
+    }
+}
+
+/* ---- in a callback */
+
+/* What plays there. A callback is called once: `done` is set then. */
+struct playing {
+    void (*play)(void *user);
+    void *user;
+    int done;
+};
+
+static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
+    struct playing *playing = user;
+    if (status != PDK_OK)
+        g_string_append(wrong, "no callback");
+    else
+        playing->play(playing->user);
+    if (hold)
+        pdk_hold_release(hold);
+    g_atomic_int_set(&playing->done, 1);
+}
+
+static bool is_done(void *playing) { return g_atomic_int_get(&((struct playing *)playing)->done); }
+
+static void play_in_callback(pdk_session *session, bool dispatches, void (*play)(void *user), void *user) {
+    struct playing playing = {.play = play, .user = user};
+    pdk_lock *lock = NULL;
+    ck_assert_int_eq(pdk_lock_new(session, ts_fresh_path(), NULL, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire_async(lock, PDK_FOREVER, on_acquired, &playing, NULL), PDK_OK);
+    while (dispatches && !is_done(&playing)) {
+        ck_assert(ts_fd_readable(pdk_session_fd(session), ts_patience(10000)));
+        ck_assert_int_eq(pdk_session_dispatch(session, NULL), PDK_OK);
+    }
+    ck_assert(ts_wait_until(is_done, &playing, ts_patience(10000)));
+    pdk_lock_unref(lock);
+}
+
+/* Where the session of the callback is not the one that is dispatched, that call may be made. */
+static void play_what_blocks(void *manual) {
+    for (const struct row *row = rows; row < rows + rows_count; row++) {
+        union value values[MOST_PARAMETERS];
+        if (promises(row, PDK_WRONG_THREAD) && (manual || !g_str_equal(row->name, "pdk_session_dispatch")) &&
+            begin(row, values))
+            assert_refused(row, values, PDK_WRONG_THREAD, "in a callback", "callback");
+    }
+}
+
+START_TEST(in_a_callback) {
+    world_make();
+    pdk_session *session = _i ? world_manual() : world_session();
+    play_in_callback(session, _i, play_what_blocks, _i ? session : NULL);
+    assert_none_wrong();
+    world_assert_whole();
+}
+END_TEST
+
+static void play_closed_in_callback(void *unused) {
+    (void)unused;
+    play_all_closed(true);
+}
+
+START_TEST(closed) {
+    world_make();
+    world_close();
+    if (_i == 0)
+        play_all_closed(false);
+    else
+        play_in_callback(ts_bench_client(20000)->session, false, play_closed_in_callback, NULL);
+    assert_none_wrong();
+}
+END_TEST
+
+/* ---- a forked child */
+
+/* More often than there are references. */
+static void play_void(const struct row *row, const union value *values) {
+    for (int i = 0; i < 5; i++)
+        row->call(values);
+}
+
+static void play_in_child(void) {
+    for (const struct row *row = rows; row < rows + rows_count; row++) {
+        union value values[MOST_PARAMETERS];
+        if (!begin(row, values))
+            continue;
+        if (promises(row, PDK_FORKED)) {
+            assert_refused(row, values, PDK_FORKED, "forked", "parent process");
+        } else if (row->returns == ANSWERS) {
+            const pdk_status got = (pdk_status)row->call(values);
+            if (!promises(row, got))
+                complain(row, "forked", pdk_status_name(got));
+        } else if (row->in_child && row->returns == VOID) {
+            play_void(row, values);
+        } else if (row->in_child) {
+            assert_nothing(row, row->call(values), "forked", "parent process");
+        }
+    }
+}
+
+START_TEST(forked) {
+    int ends[2], status = -1;
+    char text[16000] = "";
+    size_t have = 0;
+    world_make();
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t pid = ts_fork();
+    if (pid == 0) {
+        alarm((unsigned)(ts_patience(20000) / 1000)); /* a call that hangs ends the child */
+        play_in_child();
+        ts_end_child(write(ends[1], wrong->str, wrong->len) == (ssize_t)wrong->len ? 0 : 2);
+    }
+    close(ends[1]);
+    for (ssize_t n; have < sizeof text - 1 && (n = read(ends[0], text + have, sizeof text - 1 - have)) > 0;)
+        have += (size_t)n;
+    close(ends[0]);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(have == 0, "%.4000s", text);
+    ck_assert_int_eq(status, 0);
+    assert_none_wrong();
+    world_assert_whole();
+}
+END_TEST
+
+static void make_wrong(void) { wrong = g_string_new(NULL); }
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("input");
+    TCase *all = ts_bench_case(suite, "input");
+    tcase_add_checked_fixture(all, make_wrong, world_end);
+    tcase_add_test(all, null_is_refused);
+    tcase_add_test(all, negative_times);
+    tcase_add_loop_test(all, in_a_callback, 0, 2);
+    tcase_add_loop_test(all, closed, 0, 2);
+    tcase_add_test(all, forked);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
