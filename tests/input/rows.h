@@ -16,11 +16,20 @@ union value {
 
 enum parameter_kind { POINTER, FUNCTION, NUMBER };
 
+/* Of a struct of options: an int32_t or a text. The last one has no name. */
+struct member {
+    const char *name;
+    size_t offset;
+    bool is_text;
+};
+
 struct parameter {
     const char *type, *name;
     enum parameter_kind kind;
     bool may_be_null; /* true for a number */
     bool is_time;     /* negative ones are refused, but for PDK_FOREVER */
+    size_t size;      /* of a struct that begins with its size; 0 for all else */
+    const struct member *members;
 };
 
 /* A call answers a status, or returns a value or a text, or nothing. */
