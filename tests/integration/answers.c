@@ -5,168 +5,377 @@
 #include "ts_check.h"
 #include "ts_support.h"
 
-struct answers_it asked;
+struct answered it;
 
-static void take(pdk_status status, size_t listed, struct answer *a) {
-    a->status = status;
-    a->listed = listed;
-    a->words = status == PDK_OK ? NULL : g_strdup(pdk_last_error());
-    a->thread = g_thread_self();
-    a->at_ns = ts_now_ns();
-    if (a->next) {
-        a->inside = pdk_session_flush(asked.client->session, 0);
-        answers_ask(a->next, PATIENCE_MS, a->following);
-    }
-    atomic_fetch_add(&a->count, 1);
+/* ---- the callbacks */
+
+static void take(pdk_status status, struct told *t) {
+    t->status = status;
+    t->words = status == PDK_OK ? NULL : g_strdup(pdk_last_error());
+    t->thread = g_thread_self();
+    t->at_ns = ts_now_ns();
+    t->inside = t->call ? t->call->block() : PDK_WRONG_THREAD;
+    if (t->call && t->inside == PDK_WRONG_THREAD &&
+        !(strstr(pdk_last_error(), t->call->name) && strstr(pdk_last_error(), "callback")))
+        t->inside = PDK_SYSTEM;
+    if (t->chain)
+        answers_ask((int)(t->chain->call - calls), PATIENCE_MS, t->chain);
+    atomic_fetch_add(&t->count, 1);
 }
 
-void answers_status(pdk_status status, void *user) { take(status, 0, user); }
+void answers_status(pdk_status status, void *told) {
+    struct told *t = told;
+    if (status == PDK_OK && t->call == &calls[END])
+        it.run = NULL;
+    if (status == PDK_OK && t->call == &calls[GIVE])
+        it.leased = NULL;
+    take(status, t);
+}
 
-void answers_list(pdk_status status, pdk_contenders *list, void *user) {
+void answers_list(pdk_status status, pdk_contenders *list, void *told) {
     ck_assert(!list == (status != PDK_OK));
-    take(status, pdk_contenders_count(list), user);
+    ((struct told *)told)->listed = pdk_contenders_count(list);
     pdk_contenders_free(list);
+    take(status, told);
 }
 
-void answers_runs(pdk_status status, pdk_job_runs *runs, void *user) {
+void answers_runs(pdk_status status, pdk_job_runs *runs, void *told) {
     ck_assert(!runs == (status != PDK_OK));
-    take(status, pdk_job_runs_count(runs), user);
-    pdk_job_runs_free(runs);
+    ((struct told *)told)->listed = pdk_job_runs_count(runs);
+    ((struct told *)told)->runs = runs;
+    take(status, told);
 }
 
-static pdk_status holder(int64_t ms, struct answer *a) {
-    return pdk_lock_holder_async(asked.lock, ms, answers_list, a);
+void answers_opened(pdk_status status, pdk_guarded *guarded, void *told) {
+    ck_assert(!guarded == (status != PDK_OK));
+    ((struct told *)told)->guarded = guarded;
+    take(status, told);
 }
-static pdk_status contenders(int64_t ms, struct answer *a) {
-    return pdk_lock_list_async(asked.lock, ms, answers_list, a);
+
+void answers_read(pdk_status status, const void *data, size_t size, void *told) {
+    ck_assert(status == PDK_OK || (!data && size == 0));
+    ck_assert(!data == (size == 0));
+    ((struct told *)told)->data = g_strndup(data ? data : "", size);
+    take(status, told);
 }
-static pdk_status readers(int64_t ms, struct answer *a) {
-    return pdk_rwlock_list_async(asked.rwlock, ms, answers_list, a);
+
+void answers_acquired(pdk_status status, pdk_hold *hold, void *told) {
+    ck_assert(!hold == (status != PDK_OK));
+    ((struct told *)told)->hold = hold;
+    take(status, told);
 }
-static pdk_status permits(int64_t ms, struct answer *a) {
-    return pdk_semaphore_holders_async(asked.semaphore, ms, answers_list, a);
+
+void answers_begun(pdk_status status, pdk_hold *hold, pdk_job_runs *runs, void *told) {
+    ck_assert(!runs == (status != PDK_SKIPPED));
+    ((struct told *)told)->runs = runs;
+    answers_acquired(status, hold, told);
 }
-static pdk_status leader(int64_t ms, struct answer *a) {
-    return pdk_election_leader_async(asked.election, ms, answers_list, a);
+
+/* ---- the calls */
+
+/* The forms that block are given no time, and give nothing. */
+static struct {
+    pdk_contenders *list;
+    pdk_job_runs *runs;
+    pdk_hold *hold;
+    pdk_guarded *guarded;
+    size_t size;
+} none;
+
+static pdk_answered_fn status_fn(const struct told *t) { return t ? answers_status : NULL; }
+static pdk_contenders_fn list_fn(const struct told *t) { return t ? answers_list : NULL; }
+
+static pdk_status holder_async(int64_t ms, struct told *t) { return pdk_lock_holder_async(it.lock, ms, list_fn(t), t); }
+static pdk_status holder_now(void) { return pdk_lock_holder(it.lock, 0, &none.list); }
+static pdk_status list_async(int64_t ms, struct told *t) { return pdk_lock_list_async(it.lock, ms, list_fn(t), t); }
+static pdk_status list_now(void) { return pdk_lock_list(it.lock, 0, &none.list); }
+static pdk_status readers_async(int64_t ms, struct told *t) {
+    return pdk_rwlock_list_async(it.rwlock, ms, list_fn(t), t);
 }
-static pdk_status candidates(int64_t ms, struct answer *a) {
-    return pdk_election_list_async(asked.election, ms, answers_list, a);
+static pdk_status readers_now(void) { return pdk_rwlock_list(it.rwlock, 0, &none.list); }
+static pdk_status permits_async(int64_t ms, struct told *t) {
+    return pdk_semaphore_holders_async(it.semaphore, ms, list_fn(t), t);
 }
-static pdk_status sequencer(int64_t ms, struct answer *a) {
-    return pdk_session_check_sequencer_async(asked.client->session, asked.proof, ms, answers_status, a);
+static pdk_status permits_now(void) { return pdk_semaphore_holders(it.semaphore, 0, &none.list); }
+static pdk_status leader_async(int64_t ms, struct told *t) {
+    return pdk_election_leader_async(it.election, ms, list_fn(t), t);
 }
-static pdk_status wish(int64_t ms, struct answer *a) {
-    return pdk_session_request_release_async(asked.client->session, asked.path, NULL, "a test", 0, ms, answers_status,
-                                             a);
+static pdk_status leader_now(void) { return pdk_election_leader(it.election, 0, &none.list); }
+static pdk_status candidates_async(int64_t ms, struct told *t) {
+    return pdk_election_list_async(it.election, ms, list_fn(t), t);
 }
-static pdk_status breaks(int64_t ms, struct answer *a) {
-    return pdk_session_break_async(asked.client->session, asked.victim, asked.victim_token, ms, answers_list, a);
+static pdk_status candidates_now(void) { return pdk_election_list(it.election, 0, &none.list); }
+static pdk_status proof_async(int64_t ms, struct told *t) {
+    return pdk_session_check_sequencer_async(it.client->session, it.proof, ms, status_fn(t), t);
 }
-static pdk_status record(int64_t ms, struct answer *a) {
-    return pdk_job_history_async(asked.client->session, asked.job, ms, answers_runs, a);
+static pdk_status proof_now(void) { return pdk_session_check_sequencer(it.client->session, it.proof, 0); }
+static pdk_status wish_async(int64_t ms, struct told *t) {
+    return pdk_session_request_release_async(it.client->session, answers_path("held"), NULL, "a test", 0, ms,
+                                             status_fn(t), t);
 }
-static pdk_status ensures(int64_t ms, struct answer *a) {
+static pdk_status wish_now(void) {
+    return pdk_session_request_release(it.client->session, answers_path("held"), NULL, "a test", 0, 0);
+}
+static pdk_status history_async(int64_t ms, struct told *t) {
+    return pdk_job_history_async(it.client->session, answers_path("history"), ms, t ? answers_runs : NULL, t);
+}
+static pdk_status history_now(void) {
+    return pdk_job_history(it.client->session, answers_path("history"), 0, &none.runs);
+}
+static pdk_status ensure_async(int64_t ms, struct told *t) {
     (void)ms;
-    return pdk_hold_ensure_async(asked.own, 1, answers_status, a);
+    return pdk_hold_ensure_async(it.own, 1, status_fn(t), t);
 }
+static pdk_status ensure_now(void) { return pdk_hold_ensure(it.own, 1); }
+static pdk_status break_async(int64_t ms, struct told *t) {
+    return pdk_session_break_async(it.client->session, it.victim, it.victim_token, ms, list_fn(t), t);
+}
+static pdk_status break_now(void) {
+    return pdk_session_break(it.client->session, it.victim, it.victim_token, 0, &none.list);
+}
+static pdk_status open_async(int64_t ms, struct told *t) {
+    return pdk_guarded_open_async(it.guards, answers_path("opened"), ms, t ? answers_opened : NULL, t);
+}
+static pdk_status open_now(void) { return pdk_guarded_open(it.guards, "/t/other", 0, &none.guarded); }
+static pdk_status read_async(int64_t ms, struct told *t) {
+    return pdk_guarded_read_async(it.read, ms, t ? answers_read : NULL, t);
+}
+static pdk_status read_now(void) { return pdk_guarded_read(it.read, NULL, 0, &none.size, 0); }
+/* The bytes are copied. */
+static pdk_status write_async(int64_t ms, struct told *t) {
+    char data[] = "written";
+    pdk_status status = pdk_guarded_write_async(it.write, data, strlen(data), ms, status_fn(t), t);
+    memset(data, 'x', sizeof data);
+    return status;
+}
+static pdk_status write_now(void) { return pdk_guarded_write(it.write, "x", 1, 0); }
+static pdk_status create_async(int64_t ms, struct told *t) {
+    return pdk_guarded_create_async(it.create, "created", 7, ms, status_fn(t), t);
+}
+static pdk_status create_now(void) { return pdk_guarded_create(it.create, "x", 1, 0); }
+static pdk_status remove_async(int64_t ms, struct told *t) {
+    return pdk_guarded_delete_async(it.remove, ms, status_fn(t), t);
+}
+static pdk_status remove_now(void) { return pdk_guarded_delete(it.remove, 0); }
+static pdk_status ask_async(int64_t ms, struct told *t) {
+    return pdk_job_acquire_async(it.asks, ms, t ? answers_begun : NULL, t);
+}
+static pdk_status ask_now(void) { return pdk_job_acquire(it.asks, 0, &none.hold, NULL); }
+static pdk_status end_async(int64_t ms, struct told *t) {
+    return pdk_job_finish_async(it.ends, it.run, 7, ms, status_fn(t), t);
+}
+/* NOT_HELD: the hold is given back already. */
+static pdk_status end_now(void) { return it.run ? pdk_job_finish(it.ends, it.run, 0, 0) : PDK_NOT_HELD; }
+static pdk_status take_async(int64_t ms, struct told *t) {
+    return pdk_lease_lock_acquire_async(it.takes, ms, t ? answers_acquired : NULL, t);
+}
+static pdk_status take_now(void) { return pdk_lease_lock_acquire(it.takes, 0, &none.hold); }
+static pdk_status give_async(int64_t ms, struct told *t) {
+    return pdk_lease_lock_release_async(it.gives, it.leased, ms, status_fn(t), t);
+}
+static pdk_status give_now(void) { return it.leased ? pdk_lease_lock_release(it.gives, it.leased, 0) : PDK_NOT_HELD; }
+static pdk_status publish_async(int64_t ms, struct told *t) {
+    return pdk_election_publish_async(it.office, it.led, "published", 9, ms, status_fn(t), t);
+}
+static pdk_status publish_now(void) { return pdk_election_publish(it.office, it.led, "x", 1, 0); }
+static pdk_status set_async(int64_t ms, struct told *t) {
+    return pdk_member_set_data_async(it.member, "set", 3, ms, status_fn(t), t);
+}
+static pdk_status set_now(void) { return pdk_member_set_data(it.member, "x", 1, 0); }
 
-const struct question questions[QUESTIONS] = {
-    {"pdk_lock_holder", holder, 1, PDK_UNAVAILABLE, false},
-    {"pdk_lock_list", contenders, 2, PDK_UNAVAILABLE, false},
-    {"pdk_rwlock_list", readers, 1, PDK_UNAVAILABLE, false},
-    {"pdk_semaphore_holders", permits, 1, PDK_UNAVAILABLE, false},
-    {"pdk_election_leader", leader, 1, PDK_UNAVAILABLE, false},
-    {"pdk_election_list", candidates, 1, PDK_UNAVAILABLE, false},
-    {"pdk_session_check_sequencer", sequencer, 0, PDK_UNAVAILABLE, false},
-    {"pdk_session_request_release", wish, 0, PDK_UNAVAILABLE, false},
-    {"pdk_job_history", record, 1, PDK_UNAVAILABLE, false},
-    {"pdk_hold_ensure", ensures, 0, PDK_OK, true},
-    {"pdk_session_break", breaks, 1, PDK_UNAVAILABLE, false},
+const struct call calls[CALLS] = {
+    [HOLDER] = {"pdk_lock_holder", holder_async, holder_now, 1},
+    [LIST] = {"pdk_lock_list", list_async, list_now, 2},
+    [READERS] = {"pdk_rwlock_list", readers_async, readers_now, 1},
+    [PERMITS] = {"pdk_semaphore_holders", permits_async, permits_now, 1},
+    [LEADER] = {"pdk_election_leader", leader_async, leader_now, 1},
+    [CANDIDATES] = {"pdk_election_list", candidates_async, candidates_now, 1},
+    [PROOF] = {"pdk_session_check_sequencer", proof_async, proof_now, 0},
+    [WISH] = {"pdk_session_request_release", wish_async, wish_now, 0},
+    [HISTORY] = {"pdk_job_history", history_async, history_now, 1},
+    [ENSURE] = {"pdk_hold_ensure", ensure_async, ensure_now, 0},
+    [BREAK] = {"pdk_session_break", break_async, break_now, 1},
+    [OPEN] = {"pdk_guarded_open", open_async, open_now, 0},
+    [READ] = {"pdk_guarded_read", read_async, read_now, 0},
+    [WRITE] = {"pdk_guarded_write", write_async, write_now, 0},
+    [CREATE] = {"pdk_guarded_create", create_async, create_now, 0},
+    [REMOVE] = {"pdk_guarded_delete", remove_async, remove_now, 0},
+    [ASK] = {"pdk_job_acquire", ask_async, ask_now, 0},
+    [END] = {"pdk_job_finish", end_async, end_now, 0},
+    [TAKE] = {"pdk_lease_lock_acquire", take_async, take_now, 0},
+    [GIVE] = {"pdk_lease_lock_release", give_async, give_now, 0},
+    [PUBLISH] = {"pdk_election_publish", publish_async, publish_now, 0},
+    [SET] = {"pdk_member_set_data", set_async, set_now, 0},
 };
 
-void answers_ask(const struct question *q, int64_t timeout_ms, struct answer *answer) {
-    pdk_status status = q->start(timeout_ms, answer);
+void answers_ask(int call, int64_t timeout_ms, struct told *told) {
+    told->call = &calls[call];
+    pdk_status status = calls[call].start(timeout_ms, told);
     if (status != PDK_OK)
-        ck_abort_msg("%s_async: %s: %s", q->name, pdk_status_name(status), pdk_last_error());
+        ck_abort_msg("%s_async: %s: %s", calls[call].name, pdk_status_name(status), pdk_last_error());
 }
 
-bool answers_is_there(void *user) { return atomic_load(&((struct answer *)user)->count) > 0; }
+bool answers_is_told(void *told) { return atomic_load(&((struct told *)told)->count) > 0; }
 
-void answers_expect(const struct question *q, struct answer *a, pdk_status status) {
-    ck_assert_msg(ts_wait_until(answers_is_there, a, ts_patience(PATIENCE_MS)), "%s: no answer", q->name);
-    ck_assert_msg(a->status == status, "%s: %s (%s)", q->name, pdk_status_name(a->status), a->words);
-    ck_assert_msg(status == PDK_OK || strlen(a->words) > 0, "%s: no words", q->name);
-    ck_assert_msg(status != PDK_OK || a->listed == q->listed, "%s: %zu are listed", q->name, a->listed);
+void answers_expect(struct told *t, pdk_status status) {
+    const char *name = t->call->name;
+    ck_assert_msg(ts_wait_until(answers_is_told, t, ts_patience(PATIENCE_MS)), "%s: no answer", name);
+    ck_assert_msg(t->status == status, "%s: %s instead of %s (%s)", name, pdk_status_name(t->status),
+                  pdk_status_name(status), t->words);
+    ck_assert_msg(status == PDK_OK || strstr(t->words, name), "%s: \"%s\"", name, t->words);
+    ck_assert_msg(status != PDK_OK || t->listed == t->call->listed, "%s: %zu are listed", name, t->listed);
+    bool over = (t->inside == PDK_CLOSED && status != PDK_OK) || (t->inside == PDK_NOT_HELD && status == PDK_OK);
+    ck_assert_msg(t->inside == PDK_WRONG_THREAD || over, "%s: in a callback: %s", name, pdk_status_name(t->inside));
 }
 
-void answers_done(struct answer *a) {
-    ck_assert_int_eq(atomic_load(&a->count), 1);
-    g_clear_pointer(&a->words, g_free);
+void answers_done(struct told *t) {
+    ck_assert_int_eq(atomic_load(&t->count), 1);
+    if (t->hold)
+        pdk_hold_release(t->hold);
+    pdk_guarded_close(t->guarded);
+    pdk_job_runs_free(t->runs);
+    g_free(t->data);
+    g_free(t->words);
+    memset(t, 0, sizeof *t);
 }
 
-static void run_a_job(ts_client *client) {
-    pdk_job *job = NULL;
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_job_new(client->session, asked.job, NULL, &job), PDK_OK);
-    ck_assert_int_eq(pdk_job_acquire(job, PATIENCE_MS, &hold, NULL), PDK_OK);
-    ck_assert_int_eq(pdk_job_finish(job, hold, 0, PATIENCE_MS), PDK_OK);
-    pdk_job_unref(job);
+/* ---- what they are about */
+
+static void keep(void *object, void (*drop)(void *object)) { ts_paddock_keep(object, drop); }
+static void drop_hold(void *hold) { pdk_hold_unref(hold); }
+static void drop_election(void *election) { pdk_election_unref(election); }
+
+const char *answers_path(const char *name) {
+    char *path = g_strdup_printf("%s-%s", it.base, name);
+    keep(path, g_free);
+    return path;
 }
 
-static void fill(ts_client *client) {
-    pdk_rwlock *rwlock = NULL;
+static pdk_hold *held(const ts_client *client, const char *name) {
+    pdk_hold *hold = ts_bench_acquire(ts_lock(client, answers_path(name)), PATIENCE_MS);
+    keep(hold, drop_hold);
+    return hold;
+}
+
+static pdk_rwlock *rwlock_of(const ts_client *client) {
+    pdk_rwlock *lock = NULL;
+    ck_assert_int_eq(pdk_rwlock_new(client->session, answers_path("rwlock"), NULL, &lock), PDK_OK);
+    keep(lock, (void (*)(void *))pdk_rwlock_unref);
+    return lock;
+}
+
+static pdk_semaphore *semaphore_of(const ts_client *client) {
     pdk_semaphore *semaphore = NULL;
+    ck_assert_int_eq(pdk_semaphore_new(client->session, answers_path("semaphore"), 2, NULL, &semaphore), PDK_OK);
+    keep(semaphore, (void (*)(void *))pdk_semaphore_unref);
+    return semaphore;
+}
+
+static pdk_election *election_of(const ts_client *client, const char *name) {
     pdk_election *election = NULL;
-    pdk_hold *hold = NULL, *victim = ts_bench_acquire(ts_lock(client, "/t/victim"), PATIENCE_MS);
-    hold = ts_bench_acquire(ts_lock(client, asked.path), PATIENCE_MS);
-    ts_paddock_keep(victim, (void (*)(void *))pdk_hold_unref);
-    ts_paddock_keep(hold, (void (*)(void *))pdk_hold_unref);
-    asked.proof = g_strdup(pdk_hold_sequencer(hold));
-    asked.victim = g_strdup(pdk_hold_node(victim));
-    asked.victim_token = pdk_hold_token(victim);
-    ts_acquire_async(ts_lock(client, asked.path), PDK_FOREVER);
-    ck_assert_int_eq(pdk_rwlock_new(client->session, "/t/rw", NULL, &rwlock), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_acquire_read(rwlock, PATIENCE_MS, &hold), PDK_OK);
-    ts_paddock_keep(hold, (void (*)(void *))pdk_hold_unref);
-    ck_assert_int_eq(pdk_semaphore_new(client->session, "/t/s", 2, NULL, &semaphore), PDK_OK);
-    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, PATIENCE_MS, &hold), PDK_OK);
-    ts_paddock_keep(hold, (void (*)(void *))pdk_hold_unref);
-    ck_assert_int_eq(pdk_election_new(client->session, "/t/e", NULL, &election), PDK_OK);
+    ck_assert_int_eq(pdk_election_new(client->session, answers_path(name), NULL, &election), PDK_OK);
+    keep(election, drop_election);
+    return election;
+}
+
+static pdk_hold *led(pdk_election *election) {
+    pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_election_join(election, NULL), PDK_OK);
     ck_assert_int_eq(pdk_election_wait(election, PATIENCE_MS, &hold), PDK_OK);
-    pdk_hold_unref(hold);
-    ts_paddock_keep(rwlock, (void (*)(void *))pdk_rwlock_unref);
-    ts_paddock_keep(semaphore, (void (*)(void *))pdk_semaphore_unref);
-    ts_paddock_keep(election, (void (*)(void *))pdk_election_unref);
-    run_a_job(client);
+    keep(hold, drop_hold);
+    return hold;
 }
 
-void answers_begin(pdk_dispatch dispatch) {
+static pdk_job *job_of(const ts_client *client, const char *name) {
+    pdk_job *job = NULL;
+    ck_assert_int_eq(pdk_job_new(client->session, answers_path(name), NULL, &job), PDK_OK);
+    keep(job, (void (*)(void *))pdk_job_unref);
+    return job;
+}
+
+pdk_lease_lock *answers_lease(const char *name, const char *secret) {
+    pdk_lease_lock_options options = PDK_LEASE_LOCK_OPTIONS_INIT;
+    pdk_lease_lock *lock = NULL;
+    options.secret = secret;
+    ck_assert_int_eq(pdk_lease_lock_new(it.client->session, answers_path(name), &options, &lock), PDK_OK);
+    keep(lock, (void (*)(void *))pdk_lease_lock_unref);
+    return lock;
+}
+
+static pdk_guarded *opened(const char *name, const char *payload) {
+    pdk_guarded *g = NULL;
+    pdk_status status = pdk_guarded_open(it.guards, answers_path(name), PATIENCE_MS, &g);
+    ck_assert_msg(status == PDK_OK, "%s", pdk_last_error());
+    if (payload)
+        ck_assert_int_eq(pdk_guarded_create(g, payload, strlen(payload), PATIENCE_MS), PDK_OK);
+    return g;
+}
+
+/* What another client holds. */
+static void fill(const ts_client *client) {
+    pdk_hold *hold = NULL, *victim = held(client, "victim");
+    it.proof = g_strdup(pdk_hold_sequencer(held(client, "held")));
+    it.victim = g_strdup(pdk_hold_node(victim));
+    it.victim_token = pdk_hold_token(victim);
+    ts_acquire_async(ts_lock(client, answers_path("held")), PDK_FOREVER);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(rwlock_of(client), PATIENCE_MS, &hold), PDK_OK);
+    keep(hold, drop_hold);
+    ck_assert_int_eq(pdk_semaphore_acquire(semaphore_of(client), 1, PATIENCE_MS, &hold), PDK_OK);
+    keep(hold, drop_hold);
+    led(election_of(client, "election"));
+    pdk_job *job = job_of(client, "history");
+    ck_assert_int_eq(pdk_job_acquire(job, PATIENCE_MS, &hold, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_job_finish(job, hold, 0, PATIENCE_MS), PDK_OK);
+}
+
+static void own(void) {
+    it.own = held(it.client, "own");
+    it.guards = held(it.client, "guards");
+    it.read = opened("read", "payload");
+    it.write = opened("write", "first");
+    it.create = opened("create", NULL);
+    it.remove = opened("remove", "gone soon");
+    it.asks = job_of(it.client, "asks");
+    it.ends = job_of(it.client, "ends");
+    it.takes = answers_lease("takes", "the secret of a test");
+    it.gives = answers_lease("gives", "the secret of a test");
+    it.office = election_of(it.client, "office");
+    it.led = led(it.office);
+    ck_assert_int_eq(pdk_job_acquire(it.ends, PATIENCE_MS, &it.run, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_lease_lock_acquire(it.gives, PATIENCE_MS, &it.leased), PDK_OK);
+    ck_assert_int_eq(pdk_group_join(it.client->session, answers_path("group"), "zero", 4, NULL, &it.member), PDK_OK);
+}
+
+void answers_begin_with(pdk_dispatch dispatch, int session_ms, int request_ms) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    options.session_timeout_ms = SESSION_MS;
-    options.request_timeout_ms = REQUEST_MS;
+    options.session_timeout_ms = session_ms;
+    options.request_timeout_ms = request_ms;
     options.dispatch = (int32_t)dispatch;
     options.server_tick_ms = 200; /* with T/2 a renewal gives less */
-    asked.path = g_strdup(ts_fresh_path());
-    asked.job = g_strdup_printf("%s-job", asked.path);
+    memset(&it, 0, sizeof it);
+    it.base = g_strdup(ts_fresh_path());
     fill(ts_bench_client(SLOW_MS));
-    asked.client = ts_client_open_with(ts_bench_server(), NULL, &options);
-    ck_assert_ptr_nonnull(asked.client);
-    asked.lock = ts_lock(asked.client, asked.path);
-    ck_assert_int_eq(pdk_rwlock_new(asked.client->session, "/t/rw", NULL, &asked.rwlock), PDK_OK);
-    ck_assert_int_eq(pdk_semaphore_new(asked.client->session, "/t/s", 2, NULL, &asked.semaphore), PDK_OK);
-    ck_assert_int_eq(pdk_election_new(asked.client->session, "/t/e", NULL, &asked.election), PDK_OK);
-    asked.own = ts_bench_acquire(ts_lock(asked.client, "/t/own"), PATIENCE_MS);
-    ts_paddock_keep(asked.own, (void (*)(void *))pdk_hold_unref);
+    it.client = ts_client_open_with(ts_bench_server(), NULL, &options);
+    ck_assert_ptr_nonnull(it.client);
+    it.lock = ts_lock(it.client, answers_path("held"));
+    it.rwlock = rwlock_of(it.client);
+    it.semaphore = semaphore_of(it.client);
+    it.election = election_of(it.client, "election");
+    own();
 }
 
+void answers_begin(pdk_dispatch dispatch) { answers_begin_with(dispatch, SLOW_MS, PATIENCE_MS); }
+
 void answers_end(void) {
-    pdk_rwlock_unref(asked.rwlock);
-    pdk_semaphore_unref(asked.semaphore);
-    pdk_election_unref(asked.election);
-    g_free(asked.path);
-    g_free(asked.proof);
-    g_free(asked.victim);
-    g_free(asked.job);
-    memset(&asked, 0, sizeof asked);
+    pdk_guarded_close(it.read);
+    pdk_guarded_close(it.write);
+    pdk_guarded_close(it.create);
+    pdk_guarded_close(it.remove);
+    pdk_hold_unref(it.run);
+    pdk_hold_unref(it.leased);
+    pdk_member_unref(it.member);
+    g_free(it.base);
+    g_free(it.proof);
+    g_free(it.victim);
+    memset(&it, 0, sizeof it);
 }

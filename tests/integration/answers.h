@@ -1,4 +1,4 @@
-/* The calls that answer by a callback, all of them in one table, and what they ask about. */
+/* The calls that answer by a callback, all of them in one table, and what they are about. */
 #ifndef ANSWERS_H
 #define ANSWERS_H
 
@@ -7,57 +7,100 @@
 
 #include "ts_bench.h"
 
-enum { SESSION_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000, REQUEST_MS = 300, WANTED_MS = 700 };
+enum { SESSION_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000 };
 
-/* What the calls are about. Everything but `own` is held by a client of its own, whose link nobody touches. */
-extern struct answers_it {
-    ts_client *client; /* asks */
-    pdk_hold *own;     /* of the client that asks: for ensure */
+/* One client asks. What the queries are about is held by another one, whose link nobody touches. Each other call has objects of its own,
+ * which are the asking client's. The support closes what is left. */
+extern struct answered {
+    ts_client *client;
+    char *base; /* the paths stand below it */
     pdk_lock *lock;
     pdk_rwlock *rwlock;
     pdk_semaphore *semaphore;
-    pdk_election *election;
-    char *path, *proof, *victim, *job;
+    pdk_election *election, *office;
+    char *proof, *victim;
     int64_t victim_token;
-} asked;
+    pdk_hold *own, *guards, *led;
+    pdk_guarded *read, *write, *create, *remove;
+    pdk_job *asks, *ends;
+    pdk_lease_lock *takes, *gives;
+    pdk_member *member;
+    pdk_hold *run, *leased; /* until their call has answered OK */
+} it;
 
-struct answer {
+struct told {
+    const struct call *call;
     atomic_int count;
     pdk_status status;
-    size_t listed; /* contenders, or runs */
     char *words;
     GThread *thread;
     int64_t at_ns;
-    const struct question *next; /* asked in the callback */
-    pdk_status inside;           /* of a call that blocks there */
-    struct answer *following;
+    pdk_status inside;  /* of the form that blocks, in the callback */
+    struct told *chain; /* its call is made in the callback */
+    /* What it got. answers_done gives it back. */
+    size_t listed; /* contenders, or runs */
+    char *data;
+    pdk_hold *hold;
+    pdk_guarded *guarded;
+    pdk_job_runs *runs;
 };
 
-struct question {
+struct call {
     const char *name;
-    pdk_status (*start)(int64_t timeout_ms, struct answer *answer);
-    size_t listed;   /* where all is well */
-    pdk_status late; /* where no server answers */
-    bool own_time;   /* timeout_ms does not count */
+    pdk_status (*start)(int64_t timeout_ms, struct told *told); /* NULL: without a callback */
+    pdk_status (*block)(void);
+    size_t listed; /* where all is well */
 };
 
-/* The last breaks a hold, which is there once; the last but one ensures. */
-enum { QUESTIONS = 11 };
-extern const struct question questions[QUESTIONS];
+/* ENSURE has no timeout, and its hold has enough of its lease: it is OK without a server. The last of the queries is HISTORY. */
+enum {
+    HOLDER,
+    LIST,
+    READERS,
+    PERMITS,
+    LEADER,
+    CANDIDATES,
+    PROOF,
+    WISH,
+    HISTORY,
+    ENSURE,
+    BREAK,
+    OPEN,
+    READ,
+    WRITE,
+    CREATE,
+    REMOVE,
+    ASK,
+    END,
+    TAKE,
+    GIVE,
+    PUBLISH,
+    SET,
+    CALLS
+};
+extern const struct call calls[CALLS];
 
+/* The paths below the base: "held", "victim", "guards", "opened", "asks", "ends", "takes", "gives". The support frees it. */
+const char *answers_path(const char *name);
 void answers_begin(pdk_dispatch dispatch);
+void answers_begin_with(pdk_dispatch dispatch, int session_ms, int request_ms);
 void answers_end(void);
-/* Fails the test when the call is refused. */
-void answers_ask(const struct question *q, int64_t timeout_ms, struct answer *answer);
+pdk_lease_lock *answers_lease(const char *name, const char *secret);
+/* Fails the test when it is refused. */
+void answers_ask(int call, int64_t timeout_ms, struct told *told);
 /* For ts_wait_until. */
-bool answers_is_there(void *answer);
-/* Waits for it, and looks at status, words and what is listed. */
-void answers_expect(const struct question *q, struct answer *answer, pdk_status status);
-/* It came once. */
-void answers_done(struct answer *answer);
+bool answers_is_told(void *told);
+/* Waits for it, and looks at the words, what is listed, and that the form that blocks was refused in the callback. */
+void answers_expect(struct told *told, pdk_status status);
+/* It came once. Gives back what it got. */
+void answers_done(struct told *told);
 /* The callbacks. */
-void answers_status(pdk_status status, void *answer);
-void answers_list(pdk_status status, pdk_contenders *list, void *answer);
-void answers_runs(pdk_status status, pdk_job_runs *runs, void *answer);
+void answers_status(pdk_status status, void *told);
+void answers_list(pdk_status status, pdk_contenders *list, void *told);
+void answers_runs(pdk_status status, pdk_job_runs *runs, void *told);
+void answers_begun(pdk_status status, pdk_hold *hold, pdk_job_runs *runs, void *told);
+void answers_acquired(pdk_status status, pdk_hold *hold, void *told);
+void answers_opened(pdk_status status, pdk_guarded *guarded, void *told);
+void answers_read(pdk_status status, const void *data, size_t size, void *told);
 
 #endif

@@ -246,25 +246,6 @@ START_TEST(a_cancelled_thread_leaves_nothing) {
 }
 END_TEST
 
-static void block_in_callback(pdk_hold *hold, void *statuses) {
-    pdk_status *status = statuses;
-    (void)hold;
-    status[0] = ask(NULL, NULL, 0);
-    status[1] = break_it(it.node, 1, NULL);
-}
-
-START_TEST(a_callback_may_not_block) {
-    pdk_status status[2] = {PDK_OK, PDK_OK};
-    hold_it();
-    ts_lost *lost = ts_lost_watch_with(it.hold, block_in_callback, status);
-    ck_assert_int_eq(break_it(it.node, pdk_hold_token(it.hold), NULL), PDK_OK);
-    ck_assert(ts_lost_wait_freed(lost, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(status[0], PDK_WRONG_THREAD);
-    ck_assert_int_eq(status[1], PDK_WRONG_THREAD);
-    assert_broken();
-}
-END_TEST
-
 START_TEST(a_child_of_a_fork_may_not) {
     hold_it();
     pid_t child = ts_fork();
@@ -314,7 +295,6 @@ static Suite *make_suite(void) {
     tcase_add_test(all, what_the_server_refuses_is_told);
     tcase_add_test(all, access_control_is_obeyed);
     tcase_add_test(all, a_cancelled_thread_leaves_nothing);
-    tcase_add_test(all, a_callback_may_not_block);
     tcase_add_test(all, a_child_of_a_fork_may_not);
     tcase_add_test(all, without_an_answer);
     return suite;

@@ -1,13 +1,128 @@
-/* What a leader publishes during its term: who reads it, who is told, and that nobody sees it in another term. */
+/* What a leader publishes during its term: who reads it, who is told, and that nobody sees it in another term; from callbacks and
+ * services; what may not be published, or read. */
 #include <glib.h>
 #include <string.h>
 
-#include "published.h"
+#include "elections.h"
 #include "refused.h"
 #include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_record.h"
 #include "ts_support.h"
+
+enum { SESSION_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000 };
+
+/* Under ts_record_lock: what an observer of data was told, as "anna anna=one -": identity and data, or nobody. */
+struct watch {
+    GString *told;
+    char *newest;
+    int64_t token;
+};
+
+static char *shown(const pdk_contenders *leader) {
+    size_t size = 0;
+    const void *data = pdk_contenders_data(leader, 0, &size);
+    if (pdk_contenders_count(leader) == 0)
+        return g_strdup("-");
+    return data ? g_strdup_printf("%s=%.*s", pdk_contenders_identity(leader, 0), (int)size, (const char *)data)
+                : g_strdup(pdk_contenders_identity(leader, 0));
+}
+
+static void data_watch_note(const pdk_contenders *leader, void *user) {
+    struct watch *w = user;
+    ts_record_lock();
+    g_free(w->newest);
+    w->newest = shown(leader);
+    w->token = pdk_contenders_token(leader, 0);
+    g_string_append_printf(w->told, "%s%s", w->told->len > 0 ? " " : "", w->newest);
+    ts_record_unlock();
+}
+
+static void watch_free(void *user) {
+    struct watch *w = user;
+    g_string_free(w->told, TRUE);
+    g_free(w->newest);
+    g_free(w);
+}
+
+static struct watch *watch_new(void) {
+    struct watch *w = g_new0(struct watch, 1);
+    w->told = g_string_new("");
+    ts_paddock_keep(w, watch_free);
+    return w;
+}
+
+static struct watch *data_watch_begin(pdk_election *election, pdk_observer **observer) {
+    struct watch *w = watch_new();
+    ck_assert_int_eq(pdk_election_observe_data(election, data_watch_note, w, NULL, observer), PDK_OK);
+    return w;
+}
+
+struct wanted {
+    struct watch *w;
+    const char *newest;
+};
+
+static bool is_newest(void *user) {
+    const struct wanted *wanted = user;
+    ts_record_lock();
+    bool is = g_strcmp0(wanted->w->newest, wanted->newest) == 0;
+    ts_record_unlock();
+    return is;
+}
+
+static void assert_newest(struct watch *w, const char *newest) {
+    struct wanted wanted = {w, newest};
+    if (!ts_wait_until(is_newest, &wanted, ts_patience(PATIENCE_MS)))
+        ck_abort_msg("not told of %s, but: %s", newest, w->told->str);
+}
+
+/* ---- a leader */
+
+static struct {
+    ts_client *client, *other;
+    const char *path;
+    pdk_election *election; /* of the client */
+    pdk_election *seen;     /* of the other one, which looks */
+    record *candidate;
+    pdk_hold *hold; /* of the candidate's newest term */
+} led;
+
+static void lead_with(const pdk_election_options *options) {
+    led.client = ts_bench_client(SESSION_MS);
+    led.other = ts_bench_client(SLOW_MS);
+    led.path = ts_fresh_path();
+    led.election = election_with(led.client, led.path, options);
+    led.seen = election_with(led.other, led.path, options);
+    led.candidate = candidate_elected(led.election);
+    led.hold = pdk_hold_ref(record_hold(led.candidate)); /* the record's own goes with the next term */
+    ts_paddock_keep(led.hold, (void (*)(void *))pdk_hold_unref);
+}
+
+static void lead(void) {
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    options.identity = "anna";
+    lead_with(&options);
+}
+
+/* The client looks itself; nobody leads yet. */
+static void stand_alone(ts_client *client) {
+    led.client = led.other = client;
+    led.path = ts_fresh_path();
+    led.election = led.seen = election_on(client, led.path, "anna");
+}
+
+static pdk_status publish(const char *text) {
+    return pdk_election_publish(led.election, led.hold, text, text ? strlen(text) : 0, ts_patience(PATIENCE_MS));
+}
+
+static void assert_seen(const char *wanted) {
+    pdk_contenders *list = NULL;
+    ck_assert_int_eq(pdk_election_leader(led.seen, ts_patience(PATIENCE_MS), &list), PDK_OK);
+    g_autofree char *is = shown(list);
+    ck_assert_str_eq(is, wanted);
+    pdk_contenders_free(list);
+}
 
 START_TEST(it_is_read_and_told_and_changed) {
     pdk_observer *observer = NULL;
@@ -181,6 +296,195 @@ START_TEST(a_leader_is_asked_to_let_go) {
 }
 END_TEST
 
+/* ---- without waiting */
+
+struct answer {
+    gint count;
+    pdk_status status;
+};
+
+static void on_answer(pdk_status status, void *answer) {
+    struct answer *a = answer;
+    a->status = status;
+    g_atomic_int_inc(&a->count);
+}
+
+static bool is_answered(void *answer) { return g_atomic_int_get(&((struct answer *)answer)->count) > 0; }
+
+static void assert_answered(struct answer *a) {
+    ck_assert(ts_wait_until(is_answered, a, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(a->status, PDK_OK);
+}
+
+START_TEST(calls_with_callbacks_take_turns) {
+    enum { CALLS = 20 };
+    struct answer answers[CALLS] = {0};
+    lead();
+    for (int i = 0; i < CALLS; i++) {
+        g_autofree char *text = g_strdup_printf("%d", i);
+        ck_assert_int_eq(
+            pdk_election_publish_async(led.election, led.hold, text, strlen(text), PDK_FOREVER, on_answer, &answers[i]),
+            PDK_OK);
+    }
+    for (int i = 0; i < CALLS; i++) {
+        assert_answered(&answers[i]);
+    }
+    assert_seen("anna=19");
+}
+END_TEST
+
+static void publish_elected(record *r, void *user) {
+    (void)r;
+    struct answer *a = user;
+    led.hold = record_hold(led.candidate);
+    refused(publish("blocks"), PDK_WRONG_THREAD, "callback");
+    ck_assert_int_eq(pdk_election_publish_async(led.election, led.hold, "at once", 7, PATIENCE_MS, on_answer, a),
+                     PDK_OK);
+}
+
+START_TEST(in_the_callback_that_tells_of_the_term) {
+    struct answer a = {0};
+    stand_alone(ts_bench_client(SESSION_MS));
+    led.candidate = record_new();
+    record_act(led.candidate, ELECTED, publish_elected, &a);
+    pdk_election_callbacks calls = PDK_ELECTION_CALLBACKS_INIT;
+    record_callbacks(led.candidate, &calls);
+    ck_assert_int_eq(pdk_election_join(led.election, &calls), PDK_OK);
+    assert_answered(&a);
+    assert_seen("anna=at once");
+}
+END_TEST
+
+/* ---- others */
+
+static void serve(pdk_term *term, void *user) {
+    struct answer *a = user;
+    on_answer(pdk_election_publish(led.election, pdk_term_hold(term), "served", 6, PATIENCE_MS), a);
+    while (!pdk_term_is_ending(term))
+        ts_sleep_ms(5);
+}
+
+START_TEST(a_service_publishes) {
+    struct answer a = {0};
+    pdk_service *service = NULL;
+    stand_alone(ts_bench_client(SESSION_MS));
+    ck_assert_int_eq(pdk_service_start(led.election, serve, &a, NULL, &service), PDK_OK);
+    assert_answered(&a);
+    assert_seen("anna=served");
+    ck_assert_int_eq(pdk_service_close(service, PATIENCE_MS), PDK_OK);
+    pdk_service_unref(service);
+}
+END_TEST
+
+/* kazoo reads the whole as text. */
+START_TEST(with_kazoos_naming_it_is_text) {
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    options.identity = "anna";
+    options.naming = PDK_NAMING_KAZOO;
+    lead_with(&options);
+    ck_assert_int_eq(publish("gr\xc3\xbcn"), PDK_OK);
+    assert_seen("anna=gr\xc3\xbcn");
+    refused(publish("gr\xfcn"), PDK_INVALID, "UTF-8");
+    ck_assert_int_eq(publish(NULL), PDK_OK);
+    assert_seen("anna");
+    ck_assert_int_eq(publish("gr\xc3\xbcn"), PDK_OK);
+    assert_seen("anna=gr\xc3\xbcn");
+}
+END_TEST
+
+/* As the tokens of holds: with what the session puts before them. */
+START_TEST(tokens_have_their_generation) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_observer *observer = NULL;
+    options.token_base = pdk_token_base_above(1);
+    stand_alone(ts_client_open_with(ts_bench_server(), NULL, &options));
+    record *plain = observer_begin(led.seen);
+    struct watch *w = data_watch_begin(led.seen, &observer);
+    led.candidate = candidate_elected(led.election);
+    led.hold = record_hold(led.candidate);
+    ck_assert(record_wait_leader(plain, "anna", PATIENCE_MS));
+    assert_newest(w, "anna");
+    ck_assert_int_gt(pdk_hold_token(led.hold), options.token_base);
+    ck_assert_int_eq(record_leader_token(plain), pdk_hold_token(led.hold));
+    ck_assert_int_eq(w->token, pdk_hold_token(led.hold));
+    pdk_observer_close(observer);
+}
+END_TEST
+
+START_TEST(a_leader_that_may_not_be_read) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_observer *observer = NULL;
+    options.digest = "user:secret";
+    options.access = PDK_ACCESS_CREATOR;
+    options.accept_unprotected = 1; /* the directory is open */
+    led.client = ts_client_open_with(ts_bench_server(), NULL, &options);
+    led.other = ts_bench_client(SLOW_MS);
+    led.path = ts_fresh_path();
+    led.election = election_on(led.client, led.path, "anna");
+    led.seen = election_on(led.other, led.path, NULL);
+    ck_assert_int_eq(ts_create(ts_bench_server(), led.path, "", TS_PERSISTENT, NULL), 0);
+    led.candidate = candidate_elected(led.election);
+    led.hold = record_hold(led.candidate);
+    struct watch *w = data_watch_begin(led.seen, &observer);
+    assert_newest(w, "");
+    ck_assert_int_eq(w->token, 0);
+    ck_assert_int_eq(publish("secret"), PDK_OK);
+    ts_sleep_ms(100);
+    assert_newest(w, "");
+    pdk_observer_close(observer);
+}
+END_TEST
+
+START_TEST(the_identity_may_be_that_of_the_session) {
+    lead_with(NULL);
+    ck_assert_int_eq(publish("one"), PDK_OK);
+    g_autofree char *seen = g_strdup_printf("%s=one", pdk_session_identity(led.client->session));
+    assert_seen(seen);
+}
+END_TEST
+
+START_TEST(bad_input_is_refused) {
+    lead();
+    pdk_hold *other = ts_bench_acquire(ts_lock(led.client, "/t/other-than-election"), PATIENCE_MS);
+    refused(pdk_election_publish(led.election, other, "", 0, 0), PDK_INVALID, "hold");
+    refused(pdk_election_publish(led.seen, led.hold, "", 0, 0), PDK_INVALID, "hold");
+    pdk_hold_release(other);
+    assert_seen("anna");
+}
+END_TEST
+
+/* ---- members of groups, which have the same mechanism */
+
+START_TEST(a_member_sets_its_data_without_waiting) {
+    enum { CALLS = 10 };
+    struct answer answers[CALLS] = {0}, left = {0};
+    pdk_member *member = NULL;
+    pdk_hold *hold = NULL;
+    g_autofree char *data = NULL;
+    int length = 0;
+    ts_client *client = ts_bench_client(SESSION_MS);
+    ck_assert_int_eq(pdk_group_join(client->session, ts_fresh_path(), "zero", 4, NULL, &member), PDK_OK);
+    for (int i = 0; i < CALLS; i++) { /* it need not be registered yet */
+        g_autofree char *text = g_strdup_printf("%d", i);
+        ck_assert_int_eq(pdk_member_set_data_async(member, text, 1, PDK_FOREVER, on_answer, &answers[i]), PDK_OK);
+    }
+    for (int i = 0; i < CALLS; i++)
+        assert_answered(&answers[i]);
+    ck_assert_int_eq(pdk_member_wait(member, PATIENCE_MS, &hold), PDK_OK);
+    ck_assert_int_eq(ts_get(ts_bench_server(), pdk_hold_node(hold), &data, &length, NULL), 0);
+    ck_assert_int_eq(length, 1);
+    ck_assert_int_eq(data[0], '9');
+    pdk_hold_unref(hold);
+    ts_proxy_set_mode(client->proxy, TS_BLACKHOLE);
+    ck_assert_int_eq(pdk_member_set_data_async(member, "y", 1, PDK_FOREVER, on_answer, &left), PDK_OK);
+    ck_assert_int_eq(pdk_member_leave(member), PDK_OK);
+    ck_assert(ts_wait_until(is_answered, &left, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(left.status, PDK_NOT_HELD);
+    ts_proxy_heal(client->proxy);
+    pdk_member_unref(member);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_data");
     TCase *tcase = ts_bench_case(suite, "election_data");
@@ -191,6 +495,15 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_lost_write_is_found_or_written_again);
     tcase_add_test(tcase, somebody_else_writes);
     tcase_add_test(tcase, a_leader_is_asked_to_let_go);
+    tcase_add_test(tcase, calls_with_callbacks_take_turns);
+    tcase_add_test(tcase, in_the_callback_that_tells_of_the_term);
+    tcase_add_test(tcase, a_service_publishes);
+    tcase_add_test(tcase, with_kazoos_naming_it_is_text);
+    tcase_add_test(tcase, tokens_have_their_generation);
+    tcase_add_test(tcase, a_leader_that_may_not_be_read);
+    tcase_add_test(tcase, bad_input_is_refused);
+    tcase_add_test(tcase, the_identity_may_be_that_of_the_session);
+    tcase_add_test(tcase, a_member_sets_its_data_without_waiting);
     return suite;
 }
 

@@ -166,30 +166,6 @@ START_TEST(a_call_is_cancelled) {
 }
 END_TEST
 
-static void in_a_callback(pdk_hold *hold, pdk_reason reason, void *user) {
-    pdk_hold *other = NULL;
-    (void)reason;
-    (void)user;
-    call.status = pdk_lease_lock_acquire(call.lock, 0, &other);
-    if (call.status == PDK_WRONG_THREAD)
-        call.status = pdk_lease_lock_release(call.lock, hold, 0);
-}
-
-static void act(pdk_hold *hold, void *user) { in_a_callback(hold, PDK_REASON_NONE, user); }
-
-START_TEST(in_a_callback_nobody_waits) {
-    lease_make(SLOW_MS);
-    call.lock = lease_lock_of(lease.a, lease_secret, LONG_MS);
-    pdk_hold *hold = lease_acquired(call.lock);
-    ts_lost *lost = ts_lost_watch_with(hold, act, NULL);
-    g_autofree char *node = g_strdup(pdk_hold_node(hold));
-    ck_assert_int_eq(ts_delete(ts_bench_server(), node), 0);
-    ck_assert(ts_lost_wait_freed(lost, ts_patience(PATIENCE_MS)));
-    ck_assert_str_eq(pdk_status_name(call.status), "PDK_WRONG_THREAD");
-    pdk_hold_release(hold);
-}
-END_TEST
-
 static void in_the_child(void) {
     pdk_hold *hold = NULL;
     bool fine = pdk_lease_lock_acquire(call.lock, 0, &hold) == PDK_FORKED &&
@@ -224,7 +200,6 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(all, a_wait_is_interrupted, 0, WAITS);
     tcase_add_loop_test(all, the_last_reference_goes, 0, WAITS);
     tcase_add_test(all, a_call_is_cancelled);
-    tcase_add_test(all, in_a_callback_nobody_waits);
     tcase_add_test(all, a_forked_child);
     return suite;
 }

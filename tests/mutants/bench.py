@@ -16,7 +16,6 @@ DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
 MEMBER_BENCH = ["tests/fakes/group_bench.c", "tests/fakes/member_bench.c", *DRIVER_BENCH]
 CONTEST = ["tests/fakes/contest.c", "tests/fakes/trouble.c", "tests/fakes/platform_bench.c"]
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c", "testing/*.c"]
-PUBLISHED = [f"tests/integration/{name}.c" for name in ("published", "elections", "refused")]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
 # A simulated thread sleeps in simulated time: tests/support/simulated/sim_thread.c.
 WRAPPED = {"sim_thread.c": ["-Wl,--wrap=pdk__interrupt_sleep,--wrap=pdk__interrupt_wake"]}
@@ -86,14 +85,10 @@ JUDGES = {
     "slices": Judge("tests/unit/test_slices.c", "tests/support/common/*.c", "src/base/*.c", packages=["check", "glib-2.0"],
                     libraries=["-lpthread"]),
     "answered": server_program("tests/integration/test_answers.c", "tests/integration/answers.c", "tests/integration/refused.c"),
-    "answers_rights": server_program("tests/integration/test_answers_rights.c", "tests/integration/answers_rights.c",
-                                    "tests/integration/refused.c"),
-    "answers_end": server_program("tests/integration/test_answers_end.c", "tests/integration/answers.c",
-                                 "tests/integration/refused.c"),
     "set_ensured": server_program("tests/integration/test_set_ensure.c", "tests/integration/set_bench.c",
                                  "tests/integration/refused.c"),
-    "published": server_program("tests/integration/test_election_data.c", *PUBLISHED),
-    "published_calls": server_program("tests/integration/test_election_data_calls.c", *PUBLISHED),
+    "published": server_program("tests/integration/test_election_data.c", "tests/integration/elections.c",
+                               "tests/integration/refused.c"),
     "queries": server_program("tests/integration/test_queries.c", "tests/integration/elections.c",
                              "tests/integration/many_nodes.c", "tests/integration/refused.c"),
     "jobs": server_program("tests/integration/test_job.c", "tests/integration/jobs.c", "tests/integration/refused.c"),

@@ -14,19 +14,19 @@ MUTANTS = {
         ("if (fd < 0 || fd > STDERR_FILENO)", "if (fd < 0 || 1)")]),
     "a child never asks for GLib's allocator": ("src/base/slices.c", "slices", [
         ("if (probe.forks != pdk__forks())", "if (false && probe.forks != pdk__forks())")]),
-    "a call: a close forgets those that wait": ("src/session/supervise.c", "answers_end", [
+    "a call: a close forgets those that wait": ("src/session/supervise.c", "answered", [
         ("    if (!pdk__calls_end(s))\n        return false;\n", "")]),
     "a call: its deadline is forgotten": (CALL, "answered", [
         ("    c->until = MIN(until, c->deadline);", "    c->until = until;")]),
     "a call: it is told without words": (CALL, "answered", [
         ('        pdk__fail(c->status, "%s", c->text);', '        pdk__fail(c->status, "%s", "");')]),
-    "a call: it has a thread though it has none": ("src/session/call.c", "answers_rights", [
+    "a call: it has a thread though it has none": ("src/session/call.c", "answered", [
         ("{ return !c->link.data; }", "{ return c->kind; }")]),
-    "a job: a hold that is lost is handed over": ("recipes/job.c", "answers_rights", [
+    "a job: a hold that is lost is handed over": ("recipes/job.c", "answered", [
         ("if (status == PDK_OK && !pdk__call_has_thread(call) && !pdk_hold_is_valid(b->hold))", "if (false)")]),
-    "a hold is given back twice": ("src/grant/hold.c", "answers_rights", [
+    "a hold is given back twice": ("src/grant/hold.c", "answered", [
         ("    bool ours = !hold->loss.released;", "    bool ours = true;")]),
-    "guarded: a call does not wait for its turn": ("recipes/guarded.c", "answers_rights", [
+    "guarded: a call does not wait for its turn": ("recipes/guarded.c", "answered", [
         ("    if (g->busy && !pdk__call_is_late(call))\n        return", "    if (false)\n        return")]),
     "a query: a lost answer is an answer": ("src/session/query.c", "queries", [
         ("if (!reply || reply->result == PDK__UNKNOWN || reply->result == PDK__NOT_NOW) {", "if (!reply) {")]),
@@ -45,7 +45,7 @@ MUTANTS = {
     "published: a wish is another leader": (OBSERVER, "published", [
         ("    pdk__published_read(reply->data, reply->data_size, &p);",
          "    p = (struct pdk__published){.identity = reply->data, .identity_size = reply->data_size};")]),
-    "published: an observer's token has no generation": (OBSERVER, "published_calls", [
+    "published: an observer's token has no generation": (OBSERVER, "published", [
         ("pdk__token_of(s, reply->token)", "reply->token")]),
     "published: a leader goes on after its term": (OWN, "published", [
         ("    if (has_ended(w))\n        return ended_how(w);\n    begin_node", "    begin_node")]),
