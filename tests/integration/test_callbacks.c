@@ -1,8 +1,12 @@
-/* LOST callbacks: when they run and when they do not run any more, what they may do, who frees their data, and what a
- * slow one must not delay. Both kinds of dispatch. */
+/* Callbacks: where they run, on the session's thread or on the caller's, one at a time; when they do not run any more; which calls they
+ * may make, who frees their data, and what a slow one must not delay. */
 #include <glib.h>
-#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
+#include "refused.h"
 #include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
@@ -18,10 +22,18 @@ static struct {
     pdk_hold *hold;
 } it;
 
-static void acquire_it(void) {
+static void open_it(pdk_dispatch dispatch) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.session_timeout_ms = SESSION_MS;
+    options.dispatch = (int32_t)dispatch;
     it.path = ts_fresh_path();
-    it.client = ts_bench_client(SESSION_MS);
+    it.client = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(it.client);
     it.lock = ts_lock(it.client, it.path);
+}
+
+static void acquire_it(void) {
+    open_it(PDK_DISPATCH_THREAD);
     it.hold = ts_bench_acquire(it.lock, 5000);
 }
 
@@ -38,7 +50,7 @@ static void lose(pdk_hold *hold) {
     ck_assert(ts_wait_until(is_invalid, hold, ts_patience(2000)));
 }
 
-/* ---- when, and who frees ---- */
+/* ---- when, and who frees */
 
 START_TEST(set_after_the_loss_it_fires_at_once) {
     acquire_it();
@@ -140,7 +152,7 @@ START_TEST(release_races_the_loss) {
 }
 END_TEST
 
-/* ---- what it may do ---- */
+/* ---- what it may do */
 
 static void release_it(pdk_hold *hold, void *status) { *(pdk_status *)status = pdk_hold_release(hold); }
 
@@ -195,35 +207,25 @@ START_TEST(it_may_close_the_session) {
 }
 END_TEST
 
-static struct {
-    ts_answer *again;
-    pdk_status blocking, ensured;
-} done;
-
-static void try_every_call(pdk_hold *hold, void *user) {
-    pdk_hold *out = NULL;
-
-    (void)user;
-    done.blocking = pdk_lock_acquire(it.lock, 1000, &out);
-    done.ensured = pdk_hold_ensure(hold, 0);
-    done.again = ts_acquire_async(it.lock, 5000);
+static void acquire_again(pdk_hold *hold, void *answer) {
+    (void)hold;
+    *(ts_answer **)answer = ts_acquire_async(it.lock, 5000);
 }
 
-START_TEST(it_may_acquire_again_but_not_block) {
+START_TEST(it_may_acquire_again) {
+    ts_answer *again = NULL;
     acquire_it();
-    ts_lost *lost = ts_lost_watch_with(it.hold, try_every_call, NULL);
+    ts_lost *lost = ts_lost_watch_with(it.hold, acquire_again, &again);
     delete_node(it.hold);
     ck_assert(ts_lost_wait(lost, ts_patience(2000)));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
     ck_assert(ts_lost_wait_freed(lost, ts_patience(2000)));
-    ck_assert_int_eq(done.blocking, PDK_WRONG_THREAD);
-    ck_assert_int_eq(done.ensured, PDK_WRONG_THREAD);
-    ck_assert(ts_answer_wait(done.again, ts_patience(2000)));
-    ck_assert_int_eq(ts_answer_status(done.again), PDK_OK);
+    ck_assert(ts_answer_wait(again, ts_patience(2000)));
+    ck_assert_int_eq(ts_answer_status(again), PDK_OK);
 }
 END_TEST
 
-/* ---- what a slow one must not delay ---- */
+/* ---- what a slow one must not delay */
 
 static void sleep_long(pdk_hold *hold, void *user) {
     (void)hold;
@@ -274,40 +276,17 @@ START_TEST(release_during_a_slow_callback) {
 }
 END_TEST
 
-START_TEST(close_during_a_slow_callback_keeps_its_time) {
-    acquire_it();
-    ts_lost *slow = ts_lost_watch_with(it.hold, sleep_long, NULL);
-    delete_node(it.hold);
-    ck_assert(ts_lost_wait(slow, ts_patience(2000)));
-    const int64_t began = ts_now_ms();
-    ck_assert_int_eq(pdk_session_close(it.client->session, 300), PDK_TIMEOUT);
-    ck_assert_int_lt(ts_now_ms() - began, 300 + ts_patience(250));
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
-    ck_assert(ts_lost_wait_freed(slow, ts_patience(SLOW_MS + 500)));
-    ck_assert_int_eq(ts_lost_count(slow), 1);
-}
-END_TEST
-
-/* ---- manual dispatch ---- */
-
-static void open_manual(void) {
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-
-    options.session_timeout_ms = SESSION_MS;
-    options.dispatch = PDK_DISPATCH_MANUAL;
-    it.path = ts_fresh_path();
-    it.client = ts_client_open_with(server(), NULL, &options);
-    ck_assert_ptr_nonnull(it.client);
-    it.lock = ts_lock(it.client, it.path);
-}
+/* ---- manual dispatch */
 
 START_TEST(with_manual_dispatch_nothing_runs_by_itself) {
     int count = -1;
 
-    open_manual();
+    open_it(PDK_DISPATCH_MANUAL);
     pdk_session *s = it.client->session;
     it.hold = ts_bench_acquire(it.lock, 5000); /* blocking calls need no dispatch */
     ts_lost *lost = ts_lost_watch(it.hold);
+    ck_assert(ts_fd_readable(pdk_session_fd(s), ts_patience(2000)));
+    ck_assert_int_eq(ts_events(it.client, PDK_SESSION_CONNECTED), 0);
     ck_assert_int_eq(pdk_session_dispatch(s, &count), PDK_OK);
     ck_assert_int_eq(ts_events(it.client, PDK_SESSION_CONNECTED), 1);
     ck_assert(!ts_fd_readable(pdk_session_fd(s), 0));
@@ -329,7 +308,7 @@ END_TEST
 
 /* The hold is lost and its callback is due. It is released before the dispatch, so the callback never runs. */
 START_TEST(released_before_it_was_dispatched) {
-    open_manual();
+    open_it(PDK_DISPATCH_MANUAL);
     it.hold = ts_bench_acquire(it.lock, 5000);
     ts_lost *lost = ts_lost_watch(it.hold);
     lose(it.hold);
@@ -346,7 +325,7 @@ END_TEST
 START_TEST(a_grant_that_lapsed_before_it_was_dispatched) {
     int32_t ahead;
 
-    open_manual();
+    open_it(PDK_DISPATCH_MANUAL);
     ts_answer *answer = ts_acquire_async(it.lock, 60000);
     const int64_t end = ts_now_ms() + ts_patience(3000);
     while (pdk_claim_position(ts_answer_claim(answer), &ahead) != PDK_NOT_HELD) {
@@ -374,10 +353,201 @@ START_TEST(a_grant_that_lapsed_before_it_was_dispatched) {
 }
 END_TEST
 
+/* ---- where callbacks run */
+
+static struct {
+    GString *wrong;
+    atomic_bool done, may_go;
+    atomic_int answered, running, overlapped;
+    GThread *thread;
+    pdk_status status;
+} seen;
+
+static void look_on(pdk_dispatch dispatch) {
+    memset(&seen, 0, sizeof seen);
+    open_it(dispatch);
+}
+
+static bool is_set(void *flag) {
+    if (pdk_session_fd(it.client->session) >= 0)
+        pdk_session_dispatch(it.client->session, NULL);
+    return atomic_load((atomic_bool *)flag);
+}
+
+static void claim_by(pdk_lock *lock, pdk_acquired_fn fn) {
+    ck_assert_int_eq(pdk_lock_acquire_async(lock, 20000, fn, NULL, NULL), PDK_OK);
+}
+
+static void must_not_block(const char *call, pdk_status status) {
+    if (status != PDK_WRONG_THREAD)
+        g_string_append_printf(seen.wrong, "%s: %s; ", call, pdk_status_name(status));
+    else if (strstr(pdk_last_error(), call) == NULL || strstr(pdk_last_error(), "callback") == NULL)
+        g_string_append_printf(seen.wrong, "%s: \"%s\"; ", call, pdk_last_error());
+}
+
+/* The calls that block and have no form with a callback, which test_answers.c has. */
+static void try_all(void) {
+    static const char text[] = "pdk1 /n/x-lock-0000000001 exclusive 1 0";
+    pdk_session *s = NULL;
+    pdk_hold *hold = NULL;
+    pdk_checker *checker = NULL;
+    must_not_block("pdk_session_open", pdk_session_open(server(), NULL, &s));
+    must_not_block("pdk_session_flush", pdk_session_flush(it.client->session, 1000));
+    must_not_block("pdk_lock_acquire", pdk_lock_acquire(it.lock, 1000, &hold));
+    must_not_block("pdk_lock_acquire", pdk_lock_acquire(it.lock, 0, &hold));
+    if (pdk_checker_new(it.client->session, NULL, &checker) == PDK_OK) {
+        must_not_block("pdk_checker_check", pdk_checker_check(checker, text, 1000));
+        if (pdk_checker_check(checker, text, 0) == PDK_WRONG_THREAD)
+            g_string_append(seen.wrong, "pdk_checker_check: 0 does not block; ");
+    }
+    pdk_checker_unref(checker);
+    if (s || hold)
+        g_string_append(seen.wrong, "an output was touched; ");
+    atomic_store(&seen.done, true);
+}
+
+static void try_when_granted(pdk_status status, pdk_hold *hold, void *user) {
+    (void)status;
+    (void)user;
+    try_all();
+    pdk_hold_release(hold);
+}
+
+static void try_when_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    (void)hold;
+    (void)reason;
+    (void)user;
+    try_all();
+}
+
+START_TEST(a_callback_must_not_block) {
+    look_on((pdk_dispatch)_i);
+    seen.wrong = g_string_new(NULL);
+    it.hold = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
+    claim_by(it.lock, try_when_granted);
+    ck_assert(ts_wait_until(is_set, &seen.done, ts_patience(10000)));
+    atomic_store(&seen.done, false);
+    ck_assert_int_eq(pdk_hold_on_lost(it.hold, try_when_lost, NULL, NULL), PDK_OK);
+    delete_node(it.hold);
+    ck_assert(ts_wait_until(is_set, &seen.done, ts_patience(10000)));
+    ck_assert_str_eq(seen.wrong->str, "");
+    pdk_hold_release(it.hold);
+    g_string_free(seen.wrong, TRUE);
+}
+END_TEST
+
+static void on_nested(pdk_status status, pdk_hold *hold, void *user) {
+    int count = 77;
+    (void)status;
+    (void)user;
+    seen.status = pdk_session_dispatch(it.client->session, &count);
+    g_assert(count == 77);
+    pdk_hold_release(hold);
+    atomic_store(&seen.done, true);
+}
+
+START_TEST(dispatching_from_a_dispatched_callback_is_refused) {
+    look_on(PDK_DISPATCH_MANUAL);
+    claim_by(it.lock, on_nested);
+    ck_assert(ts_wait_until(is_set, &seen.done, ts_patience(10000)));
+    ck_assert_int_eq(seen.status, PDK_WRONG_THREAD);
+}
+END_TEST
+
+static void on_endless(pdk_status status, pdk_hold *hold, void *user) {
+    (void)status;
+    (void)user;
+    atomic_store(&seen.done, true);
+    while (!atomic_load(&seen.may_go))
+        ts_sleep_ms(1);
+    pdk_hold_release(hold);
+}
+
+static void *dispatch_main(void *unused) {
+    while (ts_fd_readable(pdk_session_fd(it.client->session), 10000) && !atomic_load(&seen.done))
+        pdk_session_dispatch(it.client->session, NULL);
+    return unused;
+}
+
+static bool is_done(void *unused) {
+    (void)unused;
+    return atomic_load(&seen.done);
+}
+
+/* One callback at a time: the other thread finds nothing to do, and its close does not wait for the first. */
+START_TEST(two_threads_may_dispatch) {
+    int count = 77;
+    look_on(PDK_DISPATCH_MANUAL);
+    claim_by(it.lock, on_endless);
+    GThread *other = g_thread_new("dispatches", dispatch_main, NULL);
+    ck_assert(ts_wait_until(is_done, NULL, ts_patience(10000)));
+    ck_assert_int_eq(pdk_session_dispatch(it.client->session, &count), PDK_OK);
+    ck_assert_int_eq(count, 0);
+    ck_assert_int_eq(pdk_session_close(it.client->session, 0), PDK_TIMEOUT);
+    atomic_store(&seen.may_go, true);
+    g_thread_join(other);
+}
+END_TEST
+
+START_TEST(a_session_with_a_thread_cannot_be_dispatched) {
+    int count = 77;
+    look_on(PDK_DISPATCH_THREAD);
+    ck_assert_int_eq(pdk_session_fd(it.client->session), -1);
+    refused(pdk_session_dispatch(it.client->session, &count), PDK_INVALID, "PDK_DISPATCH_MANUAL");
+    ck_assert_int_eq(count, 77);
+}
+END_TEST
+
+static void on_counted(pdk_status status, pdk_hold *hold, void *user) {
+    (void)status;
+    (void)user;
+    if (atomic_fetch_add(&seen.running, 1) > 0)
+        atomic_store(&seen.overlapped, 1);
+    g_assert(seen.thread == NULL || seen.thread == g_thread_self());
+    seen.thread = g_thread_self();
+    ts_sleep_ms(1);
+    pdk_hold_release(hold);
+    atomic_fetch_sub(&seen.running, 1);
+    atomic_fetch_add(&seen.answered, 1);
+}
+
+static bool all_answered(void *wanted) { return atomic_load(&seen.answered) >= *(int *)wanted; }
+
+START_TEST(callbacks_run_one_at_a_time) {
+    int wanted = 100;
+    pdk_lock *locks[10];
+    look_on(PDK_DISPATCH_THREAD);
+    for (int i = 0; i < 10; i++)
+        locks[i] = ts_lock(it.client, ts_fresh_path());
+    for (int i = 0; i < wanted; i++)
+        claim_by(locks[i % 10], on_counted);
+    ck_assert(ts_wait_until(all_answered, &wanted, ts_patience(20000)));
+    ck_assert_int_eq(atomic_load(&seen.overlapped), 0);
+    ck_assert_ptr_ne(seen.thread, g_thread_self());
+}
+END_TEST
+
+START_TEST(an_epoll_loop_gets_its_callbacks_on_its_thread) {
+    struct epoll_event event = {.events = EPOLLIN};
+    int loop = epoll_create1(EPOLL_CLOEXEC), wanted = 20;
+    look_on(PDK_DISPATCH_MANUAL);
+    ck_assert_int_ge(loop, 0);
+    ck_assert_int_eq(epoll_ctl(loop, EPOLL_CTL_ADD, pdk_session_fd(it.client->session), &event), 0);
+    seen.thread = g_thread_self(); /* on_counted checks it */
+    for (int i = 0; i < wanted; i++)
+        claim_by(it.lock, on_counted);
+    ck_assert_int_eq(atomic_load(&seen.answered), 0); /* never from inside the call */
+    for (int64_t began = ts_now_ms(); !all_answered(&wanted) && ts_now_ms() - began < ts_patience(20000);)
+        if (epoll_wait(loop, &event, 1, 1000) > 0)
+            ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK);
+    ck_assert_int_eq(atomic_load(&seen.answered), wanted);
+    close(loop);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("callbacks");
     TCase *tcase = ts_bench_case(suite, "callbacks");
-
     tcase_add_test(tcase, set_after_the_loss_it_fires_at_once);
     tcase_add_test(tcase, one_callback_per_hold_and_none_after_release);
     tcase_add_test(tcase, a_refused_callback_costs_nothing);
@@ -386,13 +556,18 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, it_may_release);
     tcase_add_test(tcase, it_may_drop_the_last_reference);
     tcase_add_test(tcase, it_may_close_the_session);
-    tcase_add_test(tcase, it_may_acquire_again_but_not_block);
+    tcase_add_test(tcase, it_may_acquire_again);
     tcase_add_test(tcase, a_slow_callback_delays_only_callbacks);
     tcase_add_test(tcase, release_during_a_slow_callback);
-    tcase_add_test(tcase, close_during_a_slow_callback_keeps_its_time);
     tcase_add_test(tcase, with_manual_dispatch_nothing_runs_by_itself);
     tcase_add_test(tcase, released_before_it_was_dispatched);
     tcase_add_test(tcase, a_grant_that_lapsed_before_it_was_dispatched);
+    tcase_add_loop_test(tcase, a_callback_must_not_block, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL + 1);
+    tcase_add_test(tcase, dispatching_from_a_dispatched_callback_is_refused);
+    tcase_add_test(tcase, two_threads_may_dispatch);
+    tcase_add_test(tcase, a_session_with_a_thread_cannot_be_dispatched);
+    tcase_add_test(tcase, callbacks_run_one_at_a_time);
+    tcase_add_test(tcase, an_epoll_loop_gets_its_callbacks_on_its_thread);
     return suite;
 }
 

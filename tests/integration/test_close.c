@@ -1,158 +1,174 @@
-/* Closing. It ends in time whatever the link does. All waiters wake up, the deletes are flushed, and nothing goes on
- * running. */
-#include <check.h>
+/* Closing: from every thread, by every dispatch, whatever the link does, whatever is due, and by the last unref. It ends in time. All
+ * waiters wake up, the deletes are flushed, and nothing goes on running. */
 #include <glib.h>
-#include <paddock/paddock.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "elections.h"
 #include "event_log.h"
 #include "self.h"
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
-/* The threads and handles of a session that could not say goodbye are gone after this time. */
-#define GONE_MS 20000
-#define SLACK_MS 1000
+/* GONE_MS: the threads and handles of a session that could not say goodbye are gone after this time. */
+enum { SESSION_MS = 6000, SHORT_MS = 2000, PATIENCE_MS = 10000, GONE_MS = 20000, SLACK_MS = 1000, A_WHILE_MS = 200 };
 
-static ts_ensemble *server;
-static ts_proxy *proxy;
-static struct event_log event_log;
-static pdk_session *session;
-static pdk_lock *lock;
-static int threads_before;
+static struct {
+    ts_proxy *proxy;
+    struct event_log log;
+    pdk_session *session;
+    pdk_lock *lock;
+    const char *path;
+    int threads, descriptors;
+    bool keeps_silent; /* the link, to the end */
+    /* Of callbacks. */
+    atomic_bool inside, may_go, over;
+    atomic_int calls, freed, deaf;
+    pdk_status status, again;
+    GThread *thread;
+} it;
 
-static void begin(void) {
-    server = ts_ensemble_start(NULL);
-    ck_assert_ptr_nonnull(server);
-    proxy = ts_ensemble_proxy(server, 0);
-}
-
-static void end(void) { ts_ensemble_stop(server); }
+static const char *server(void) { return ts_bench_server(); }
 
 static pdk_session *open_session(pdk_dispatch dispatch, int32_t timeout_ms) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = NULL;
-    event_log_attach(&event_log, &options);
-    options.dispatch = dispatch;
+    event_log_attach(&it.log, &options);
+    options.dispatch = (int32_t)dispatch;
     options.session_timeout_ms = timeout_ms;
-    ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(server), &options, &s), PDK_OK);
+    ck_assert_int_eq(pdk_session_open(ts_proxy_address(it.proxy), &options, &s), PDK_OK);
     return s;
 }
 
-static void open_all(pdk_dispatch dispatch) {
-    threads_before = self_thread_count();
-    event_log_init(&event_log);
-    session = open_session(dispatch, 6000);
-    ck_assert_int_eq(pdk_lock_new(session, "/close/lock", NULL, &lock), PDK_OK);
+static void open_with(pdk_dispatch dispatch, int32_t timeout_ms) {
+    it.session = open_session(dispatch, timeout_ms);
+    ck_assert_int_eq(pdk_lock_new(it.session, it.path, NULL, &it.lock), PDK_OK);
 }
 
-static void open_threaded(void) { open_all(PDK_DISPATCH_THREAD); }
+static void open_it(pdk_dispatch dispatch) { open_with(dispatch, SESSION_MS); }
 
-static int children(void) { return ts_child_count(ts_ensemble_hosts(server), "/close/lock"); }
+static void begin(void) {
+    memset(&it, 0, sizeof it);
+    event_log_init(&it.log);
+    it.path = ts_fresh_path();
+    it.descriptors = self_descriptor_count();
+    it.proxy = ts_proxy_start(server());
+    ck_assert_ptr_nonnull(it.proxy);
+    it.threads = self_thread_count();
+}
 
-/* No thread, no node and no callback outlives a test. */
-static void check_nothing_left(void) {
-    ts_proxy_heal(proxy);
-    event_log_expect_silence(&event_log);
-    pdk_lock_unref(lock);
-    pdk_session_unref(session);
-    ck_assert_msg(self_wait_threads(threads_before, GONE_MS), "%d threads of %d", self_thread_count(), threads_before);
-    ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/close/lock", 0, GONE_MS));
-    ck_assert_int_eq(event_log_late(&event_log), 0);
-    ck_assert(!event_log_overlapped(&event_log));
-    event_log_clear(&event_log);
+static bool nobody_is_there(void *unused) {
+    (void)unused;
+    return ts_session_count(server()) == 0 && ts_ephemeral_count(server()) == 0;
+}
+
+/* No thread, no node, no descriptor, no session and no callback outlives a test. */
+static void nothing_is_left(void) {
+    if (!it.keeps_silent)
+        ts_proxy_heal(it.proxy);
+    if (it.session)
+        event_log_expect_silence(&it.log);
+    pdk_lock_unref(it.lock);
+    pdk_session_unref(it.session);
+    ck_assert_msg(self_wait_threads(it.threads, GONE_MS), "%d threads of %d", self_thread_count(), it.threads);
+    ck_assert(ts_wait_until(nobody_is_there, NULL, GONE_MS));
+    ck_assert_int_eq(event_log_late(&it.log), 0);
+    ck_assert(!event_log_overlapped(&it.log));
+    event_log_clear(&it.log);
+    ts_proxy_stop(it.proxy);
+    ck_assert_int_eq(self_descriptor_count(), it.descriptors);
+}
+
+static int children(void) { return ts_child_count(server(), it.path); }
+static bool is_set(void *flag) { return atomic_load((atomic_bool *)flag); }
+static bool is_invalid(void *hold) { return !pdk_hold_is_valid(hold); }
+
+/* Its callbacks run on this thread meanwhile, where nobody else dispatches them. */
+static bool is_set_by_dispatch(void *flag) {
+    if (pdk_session_fd(it.session) >= 0)
+        pdk_session_dispatch(it.session, NULL);
+    return is_set(flag);
 }
 
 /* ---- a close wakes all waiters */
 
+enum call { ACQUIRE, CONTENDERS, FLUSH, ENSURE };
+
 struct waiter {
-    pdk_lock *lock;
+    enum call call;
     pdk_hold *hold;
-    int64_t timeout_ms, woken_at;
+    int64_t woken_at;
     pdk_status status;
     atomic_bool begun;
 };
 
-static void *wait_for_lock(void *user) {
-    struct waiter *w = user;
-    pdk_hold *hold = NULL;
-    atomic_store(&w->begun, true);
-    w->status = pdk_lock_acquire(w->lock, w->timeout_ms, &hold);
-    w->woken_at = ts_now_ms();
-    return hold;
-}
-
-static void *wait_for_contenders(void *user) {
-    struct waiter *w = user;
+static pdk_status wait_by(enum call call, pdk_hold *hold) {
+    pdk_hold *none = NULL;
     pdk_contenders *list = NULL;
-    atomic_store(&w->begun, true);
-    w->status = pdk_lock_list(w->lock, w->timeout_ms, &list);
-    w->woken_at = ts_now_ms();
-    return list;
+    switch (call) {
+    case ACQUIRE:
+        return pdk_lock_acquire(it.lock, PDK_FOREVER, &none);
+    case CONTENDERS:
+        return pdk_lock_list(it.lock, PDK_FOREVER, &list);
+    case FLUSH:
+        return pdk_session_flush(it.session, PDK_FOREVER);
+    default:
+        return pdk_hold_ensure(hold, pdk_hold_remaining_ms(hold) + 50);
+    }
 }
 
-static void *wait_for_flush(void *user) {
+static void *wait_main(void *user) {
     struct waiter *w = user;
     atomic_store(&w->begun, true);
-    w->status = pdk_session_flush(session, w->timeout_ms);
+    w->status = wait_by(w->call, w->hold);
     w->woken_at = ts_now_ms();
     return NULL;
 }
 
-static void *wait_for_lease(void *user) {
-    struct waiter *w = user;
-    atomic_store(&w->begun, true);
-    w->status = pdk_hold_ensure(w->hold, pdk_hold_remaining_ms(w->hold) + 50);
-    w->woken_at = ts_now_ms();
-    return NULL;
-}
-
-static bool lease_is_short(void *hold) { return pdk_hold_remaining_ms(hold) < 2500; }
-
-static bool has_begun(void *waiter) { return atomic_load(&((struct waiter *)waiter)->begun); }
-
-static GThread *start_waiter(struct waiter *w, void *(*run)(void *)) {
-    atomic_store(&w->begun, false);
-    GThread *thread = g_thread_new("waiter", run, w);
-    ck_assert(ts_wait_until(has_begun, w, 5000));
+static GThread *start_waiter(struct waiter *w) {
+    GThread *thread = g_thread_new("waiter", wait_main, w);
+    ck_assert(ts_wait_until(is_set, &w->begun, 5000));
     ts_sleep_ms(50); /* until it really waits */
     return thread;
 }
 
-static pdk_status answer;
-static atomic_int answers;
-
 static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
     (void)user;
-    event_log_enter(&event_log);
-    answer = status;
-    atomic_fetch_add(&answers, 1);
-    if (hold)
-        pdk_hold_release(hold);
-    event_log_leave(&event_log);
+    event_log_enter(&it.log);
+    it.status = status;
+    it.thread = g_thread_self();
+    atomic_fetch_add(&it.calls, 1);
+    pdk_hold_release(hold);
+    event_log_leave(&it.log);
+}
+
+static void claim_by(pdk_acquired_fn fn) {
+    ck_assert_int_eq(pdk_lock_acquire_async(it.lock, PDK_FOREVER, fn, NULL, NULL), PDK_OK);
 }
 
 START_TEST(queued_claims_are_answered_closed) {
     pdk_session *other = NULL; /* without an event log: callbacks of two sessions may overlap */
     pdk_lock *theirs = NULL;
     pdk_hold *held = NULL;
-    struct waiter w = {.lock = lock, .timeout_ms = PDK_FOREVER, .status = PDK_OK};
-    atomic_store(&answers, 0);
-    ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(server), NULL, &other), PDK_OK);
-    ck_assert_int_eq(pdk_lock_new(other, "/close/lock", NULL, &theirs), PDK_OK);
+    struct waiter w = {.call = ACQUIRE};
+    open_it(PDK_DISPATCH_THREAD);
+    ck_assert_int_eq(pdk_session_open(server(), NULL, &other), PDK_OK);
+    ck_assert_int_eq(pdk_lock_new(other, it.path, NULL, &theirs), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(theirs, 5000, &held), PDK_OK);
-    GThread *thread = start_waiter(&w, wait_for_lock);
-    ck_assert_int_eq(pdk_lock_acquire_async(lock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
-    ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/close/lock", 2, 5000));
+    GThread *thread = start_waiter(&w);
+    claim_by(on_answer);
+    ck_assert(ts_wait_children(server(), it.path, 2, 5000));
 
     int64_t began = ts_now_ms();
-    ck_assert_int_eq(pdk_session_close(session, 10000), PDK_OK);
-    ck_assert_ptr_null(g_thread_join(thread));
+    ck_assert_int_eq(pdk_session_close(it.session, PATIENCE_MS), PDK_OK);
+    g_thread_join(thread);
     ck_assert_int_eq(w.status, PDK_CLOSED);
     ck_assert_int_lt(w.woken_at - began, SLACK_MS);
-    ck_assert_int_eq(atomic_load(&answers), 1);
-    ck_assert_int_eq(answer, PDK_CLOSED);
+    ck_assert_int_eq(atomic_load(&it.calls), 1);
+    ck_assert_int_eq(it.status, PDK_CLOSED);
     ck_assert_int_eq(children(), 1); /* the other session's */
     ck_assert(pdk_hold_is_valid(held));
     pdk_hold_release(held);
@@ -162,132 +178,89 @@ START_TEST(queued_claims_are_answered_closed) {
 }
 END_TEST
 
+static bool lease_is_short(void *hold) { return pdk_hold_remaining_ms(hold) < 2500; }
+
 /* On a silent link no answer can come, so the close itself must wake them. */
 START_TEST(blocked_calls_are_woken_on_a_silent_link) {
-    pdk_lock *other = NULL;
-    pdk_hold *hold = NULL, *released = NULL;
-    ck_assert_int_eq(pdk_lock_new(session, "/close/other", NULL, &other), PDK_OK);
-    ck_assert_int_eq(pdk_lock_acquire(other, 5000, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &released), PDK_OK);
-    ts_proxy_set_mode(proxy, TS_BLACKHOLE);
-    ck_assert_int_eq(pdk_hold_release(released), PDK_OK);
-    struct waiter w[4] = {{.lock = lock, .timeout_ms = PDK_FOREVER},
-                          {.lock = lock, .timeout_ms = PDK_FOREVER},
-                          {.timeout_ms = PDK_FOREVER},
-                          {.hold = hold}};
-    static void *(*const run[])(void *) = {wait_for_lock, wait_for_contenders, wait_for_flush, wait_for_lease};
     static const pdk_status wanted[] = {PDK_CLOSED, PDK_CLOSED, PDK_CLOSED, PDK_LOST};
+    struct waiter w[4] = {{.call = ACQUIRE}, {.call = CONTENDERS}, {.call = FLUSH}, {.call = ENSURE}};
     GThread *threads[4];
+    pdk_lock *other = NULL;
+    pdk_hold *released = NULL;
+    open_it(PDK_DISPATCH_THREAD);
+    ck_assert_int_eq(pdk_lock_new(it.session, ts_fresh_path(), NULL, &other), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(other, 5000, &w[ENSURE].hold), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, 5000, &released), PDK_OK);
+    ts_proxy_set_mode(it.proxy, TS_BLACKHOLE);
+    ck_assert_int_eq(pdk_hold_release(released), PDK_OK);
     for (int i = 0; i < 4; i++) {
-        if (run[i] == wait_for_lease) /* so that it can ask for more */
-            ck_assert(ts_wait_until(lease_is_short, hold, 10000));
-        threads[i] = start_waiter(&w[i], run[i]);
+        if (i == ENSURE) /* so that it can ask for more */
+            ck_assert(ts_wait_until(lease_is_short, w[i].hold, 10000));
+        threads[i] = start_waiter(&w[i]);
     }
     int64_t began = ts_now_ms();
-    ck_assert_int_eq(pdk_session_close(session, 300), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_session_close(it.session, 300), PDK_TIMEOUT);
     for (int i = 0; i < 4; i++) {
-        ck_assert_ptr_null(g_thread_join(threads[i]));
+        g_thread_join(threads[i]);
         ck_assert_msg(w[i].status == wanted[i], "%d: %s", i, pdk_status_name(w[i].status));
         ck_assert_msg(w[i].woken_at - began < 300 + SLACK_MS, "%d: after %d ms", i, (int)(w[i].woken_at - began));
     }
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_hold_release(w[ENSURE].hold), PDK_LOST);
     pdk_lock_unref(other);
 }
 END_TEST
 
-/* ---- in time */
-
-START_TEST(a_silent_link_does_not_delay_it) {
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    ts_proxy_set_mode(proxy, TS_BLACKHOLE);
-    int64_t began = ts_now_ms();
-    ck_assert_int_eq(pdk_session_close(session, 500), PDK_TIMEOUT);
-    int64_t took = ts_now_ms() - began;
-    ck_assert_int_ge(took, 450);
-    ck_assert_int_lt(took, 500 + SLACK_MS);
-    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "background"));
-    event_log_expect_silence(&event_log);
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_CLOSED);
-    ck_assert_int_eq(pdk_session_close(session, GONE_MS), PDK_OK); /* it waits for the rest */
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-}
-END_TEST
-
-/* Nobody heals this link. The threads end all the same, and the node goes when the server ends the session. */
-START_TEST(closed_is_the_last_event) {
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    ts_proxy_set_mode(proxy, TS_BLACKHOLE);
-    pdk_session_close(session, 2 * pdk_session_timeout_ms(session)); /* it notices the silence meanwhile */
-    char *history = event_log_history(&event_log);
-    bool last = g_str_has_suffix(history, "closed");
-    ck_assert_msg(last, "%s", history);
-    g_free(history);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-}
-END_TEST
-
-START_TEST(a_link_that_stays_silent_leaves_nothing_either) {
-    ck_assert_int_eq(pdk_session_close(session, 5000), PDK_OK); /* that of the fixture is not under test */
-    int threads = self_thread_count();
-    pdk_session *s = open_session(PDK_DISPATCH_THREAD, 2000);
-    pdk_lock *own = NULL;
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_lock_new(s, "/close/silent", NULL, &own), PDK_OK);
-    ck_assert_int_eq(pdk_lock_acquire(own, 5000, &hold), PDK_OK);
-    ts_proxy_set_mode(proxy, TS_BLACKHOLE);
-    ck_assert_int_eq(pdk_session_close(s, 100), PDK_TIMEOUT);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-    pdk_lock_unref(own);
-    pdk_session_unref(s);
-    ck_assert(self_wait_threads(threads, GONE_MS));
-    ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/close/silent", 0, GONE_MS));
-}
-END_TEST
-
-START_TEST(a_cut_link_does_not_delay_it) {
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    ts_proxy_set_mode(proxy, TS_CUT);
-    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
-    int64_t began = ts_now_ms();
-    ck_assert_int_eq(pdk_session_close(session, 500), PDK_TIMEOUT); /* the node still exists */
-    ck_assert_int_lt(ts_now_ms() - began, 500 + SLACK_MS);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-}
-END_TEST
+/* ---- in time, with a hold */
 
 static void *heal_soon(void *unused) {
     ts_sleep_ms(300);
-    ts_proxy_heal(proxy);
+    ts_proxy_heal(it.proxy);
     return unused;
 }
 
-START_TEST(a_link_that_comes_back_is_waited_for) {
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    ts_proxy_set_mode(proxy, TS_CUT);
-    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
-    GThread *healer = g_thread_new("healer", heal_soon, NULL);
-    pdk_status status = pdk_session_close(session, 10000);
-    int left = children();
-    g_thread_join(healer);
-    ck_assert_int_eq(status, PDK_OK);
-    ck_assert_int_eq(left, 0);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-}
-END_TEST
+/* The last one keeps silent, and the session notices: it tells so, and CLOSED is the last event all the same. */
+static const struct {
+    ts_proxy_mode link;
+    int session_ms, close_ms;
+    pdk_status status;
+    bool heals;
+} links[] = {{TS_BLACKHOLE, SESSION_MS, 500, PDK_TIMEOUT, false},
+             {TS_CUT, SESSION_MS, 500, PDK_TIMEOUT, false}, /* the node still exists */
+             {TS_CUT, SESSION_MS, PATIENCE_MS, PDK_OK, true},
+             {TS_PASS, SESSION_MS, 0, PDK_TIMEOUT, false},
+             {TS_BLACKHOLE, SHORT_MS, 2 * SHORT_MS, PDK_TIMEOUT, false}};
 
-START_TEST(a_close_with_no_time_begins) {
+START_TEST(a_link_does_not_delay_it) {
     pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+    open_with(PDK_DISPATCH_THREAD, links[_i].session_ms);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, 5000, &hold), PDK_OK);
+    ts_proxy_set_mode(it.proxy, links[_i].link);
+    if (links[_i].link == TS_CUT)
+        ck_assert(event_log_wait(&it.log, PDK_SESSION_SUSPENDED, 1, 10000));
+    GThread *healer = links[_i].heals ? g_thread_new("healer", heal_soon, NULL) : NULL;
+    it.keeps_silent = links[_i].session_ms == SHORT_MS;
     int64_t began = ts_now_ms();
-    pdk_status status = pdk_session_close(session, 0);
-    ck_assert_int_lt(ts_now_ms() - began, SLACK_MS);
-    ck_assert(status == PDK_OK || status == PDK_TIMEOUT);
-    ck_assert(!pdk_hold_is_valid(hold));
+    pdk_status status = pdk_session_close(it.session, links[_i].close_ms);
+    int64_t took = ts_now_ms() - began;
+    ck_assert_msg(status == links[_i].status || (!it.keeps_silent && links[_i].link == TS_PASS && status == PDK_OK),
+                  "%s", pdk_status_name(status));
+    ck_assert_int_lt(took, links[_i].close_ms + SLACK_MS);
+    if (status == PDK_OK)
+        ck_assert_int_eq(children(), 0);
+    else
+        ck_assert_ptr_nonnull(strstr(pdk_last_error(), "background"));
+    if (links[_i].link == TS_BLACKHOLE && !it.keeps_silent)
+        ck_assert_int_ge(took, links[_i].close_ms - 50);
+    event_log_expect_silence(&it.log);
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_CLOSED);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    if (healer)
+        g_thread_join(healer);
+    g_autofree char *history = event_log_history(&it.log);
+    if (it.keeps_silent)
+        ck_assert_msg(g_str_has_suffix(history, "closed"), "%s", history);
+    else
+        ck_assert_int_eq(pdk_session_close(it.session, GONE_MS), PDK_OK); /* it waits for the rest */
 }
 END_TEST
 
@@ -295,23 +268,22 @@ START_TEST(pending_deletes_are_flushed) {
     enum { LOCKS = 20 };
     pdk_lock *locks[LOCKS];
     pdk_hold *holds[LOCKS];
+    open_it(PDK_DISPATCH_THREAD);
     for (int i = 0; i < LOCKS; i++) {
-        char *path = g_strdup_printf("/close/many/%d", i);
-        ck_assert_int_eq(pdk_lock_new(session, path, NULL, &locks[i]), PDK_OK);
+        ck_assert_int_eq(pdk_lock_new(it.session, ts_fresh_path(), NULL, &locks[i]), PDK_OK);
         ck_assert_int_eq(pdk_lock_acquire(locks[i], 5000, &holds[i]), PDK_OK);
-        g_free(path);
     }
-    ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), LOCKS);
-    ts_proxy_set_delay(proxy, 20000, 20000); /* so that no delete is confirmed at once */
-    ts_proxy_zero(proxy);
+    ck_assert_int_eq(ts_ephemeral_count(server()), LOCKS);
+    ts_proxy_set_delay(it.proxy, 20000, 20000); /* so that no delete is confirmed at once */
+    ts_proxy_zero(it.proxy);
     for (int i = 0; i < LOCKS; i++)
         ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
-    ck_assert_int_eq(pdk_session_close(session, 10000), PDK_OK);
-    ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), 0);
-    ck_assert_uint_eq(ts_proxy_count(proxy, TS_OP_DELETE), LOCKS);
+    ck_assert_int_eq(pdk_session_close(it.session, PATIENCE_MS), PDK_OK);
+    ck_assert_int_eq(ts_ephemeral_count(server()), 0);
+    ck_assert_uint_eq(ts_proxy_count(it.proxy, TS_OP_DELETE), LOCKS);
     for (int i = 0; i < LOCKS; i++)
         pdk_lock_unref(locks[i]);
-    ts_proxy_set_delay(proxy, 0, 0);
+    ts_proxy_set_delay(it.proxy, 0, 0);
 }
 END_TEST
 
@@ -319,56 +291,357 @@ END_TEST
 
 START_TEST(flush_waits_for_every_release) {
     pdk_hold *hold = NULL;
-    ts_proxy_set_delay(proxy, 20000, 20000);
+    open_it(PDK_DISPATCH_THREAD);
+    ts_proxy_set_delay(it.proxy, 20000, 20000);
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+        ck_assert_int_eq(pdk_lock_acquire(it.lock, 5000, &hold), PDK_OK);
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        ck_assert_int_eq(pdk_session_flush(session, 5000), PDK_OK);
+        ck_assert_int_eq(pdk_session_flush(it.session, 5000), PDK_OK);
         ck_assert_int_eq(children(), 0);
     }
-    ts_proxy_set_delay(proxy, 0, 0);
-    ck_assert_int_eq(pdk_session_flush(session, 0), PDK_OK); /* nothing to wait for */
-    ck_assert_int_eq(pdk_session_close(session, 5000), PDK_OK);
+    ts_proxy_set_delay(it.proxy, 0, 0);
+    ck_assert_int_eq(pdk_session_flush(it.session, 0), PDK_OK); /* nothing to wait for */
+    ck_assert_int_eq(pdk_session_close(it.session, 5000), PDK_OK);
 }
 END_TEST
 
 START_TEST(flush_ends_in_time_when_cut_and_may_be_repeated) {
     pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    ts_proxy_set_mode(proxy, TS_BLACKHOLE);
+    open_it(PDK_DISPATCH_THREAD);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, 5000, &hold), PDK_OK);
+    ts_proxy_set_mode(it.proxy, TS_BLACKHOLE);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     int64_t began = ts_now_ms();
-    ck_assert_int_eq(pdk_session_flush(session, 300), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_session_flush(it.session, 300), PDK_TIMEOUT);
     ck_assert_int_lt(ts_now_ms() - began, 300 + SLACK_MS);
     ck_assert_int_eq(children(), 1);
-    ts_proxy_heal(proxy);
-    ck_assert_int_eq(pdk_session_flush(session, 10000), PDK_OK);
+    ts_proxy_heal(it.proxy);
+    ck_assert_int_eq(pdk_session_flush(it.session, PATIENCE_MS), PDK_OK);
     ck_assert_int_eq(children(), 0);
-    ck_assert_int_eq(pdk_session_close(session, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_close(it.session, 5000), PDK_OK);
 }
 END_TEST
 
-static void add_tests(TCase *threaded) {
-    tcase_add_test(threaded, queued_claims_are_answered_closed);
-    tcase_add_test(threaded, blocked_calls_are_woken_on_a_silent_link);
-    tcase_add_test(threaded, a_silent_link_does_not_delay_it);
-    tcase_add_test(threaded, a_cut_link_does_not_delay_it);
-    tcase_add_test(threaded, closed_is_the_last_event);
-    tcase_add_test(threaded, a_link_that_stays_silent_leaves_nothing_either);
-    tcase_add_test(threaded, a_link_that_comes_back_is_waited_for);
-    tcase_add_test(threaded, a_close_with_no_time_begins);
-    tcase_add_test(threaded, pending_deletes_are_flushed);
-    tcase_add_test(threaded, flush_waits_for_every_release);
-    tcase_add_test(threaded, flush_ends_in_time_when_cut_and_may_be_repeated);
+/* ---- from a callback */
+
+static void close_inside(pdk_status status, pdk_hold *hold, void *user) {
+    (void)status;
+    (void)user;
+    int64_t began = ts_now_ms();
+    it.status = pdk_session_close(it.session, PDK_FOREVER);
+    it.again = pdk_session_close(it.session, 5000);
+    event_log_expect_silence(&it.log);
+    g_assert(ts_now_ms() - began < SLACK_MS); /* it does not wait */
+    g_assert(!pdk_hold_is_valid(hold) && pdk_hold_reason(hold) == PDK_REASON_CLOSED);
+    pdk_hold_release(hold);
+    atomic_store(&it.over, true);
 }
+
+START_TEST(closing_from_a_callback) {
+    pdk_hold *hold = NULL;
+    open_it((pdk_dispatch)_i);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, 5000, &hold), PDK_OK);
+    claim_by(close_inside);
+    for (int i = 0; i < 5; i++)
+        claim_by(on_answer);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert(ts_wait_until(is_set_by_dispatch, &it.over, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(it.status, PDK_OK);
+    ck_assert_int_eq(it.again, PDK_CLOSED);
+    ck_assert_int_eq(pdk_session_close(it.session, 5000), PDK_OK); /* it waits for the rest */
+    ck_assert_int_eq(atomic_load(&it.calls), 0);                   /* callbacks that were due are dropped */
+    ck_assert_int_eq(event_log_count(&it.log, PDK_SESSION_CLOSED), 0);
+}
+END_TEST
+
+/* ---- while a callback runs: a further close waits for the rest, and says when it is over */
+
+static void sit(pdk_status status, pdk_hold *hold, void *user) {
+    (void)status;
+    (void)user;
+    atomic_store(&it.inside, true);
+    ts_wait_until(is_set, &it.may_go, GONE_MS);
+    pdk_hold_release(hold);
+    ts_sleep_ms(50);
+    atomic_store(&it.over, true);
+}
+
+static void close_and_sit(pdk_status status, pdk_hold *hold, void *user) {
+    it.status = pdk_session_close(it.session, PDK_FOREVER);
+    sit(status, hold, user);
+}
+
+static void *dispatch_main(void *user) {
+    while (!atomic_load(&it.over)) {
+        pdk_session_dispatch(it.session, NULL);
+        ts_sleep_ms(2);
+    }
+    return user;
+}
+
+static const struct {
+    pdk_dispatch dispatch; /* by hand: on another thread */
+    pdk_acquired_fn callback;
+} sitting[] = {{PDK_DISPATCH_THREAD, sit}, {PDK_DISPATCH_MANUAL, sit}, {PDK_DISPATCH_THREAD, close_and_sit}};
+
+START_TEST(while_a_callback_runs) {
+    open_it(sitting[_i].dispatch);
+    claim_by(sitting[_i].callback);
+    GThread *other = sitting[_i].dispatch == PDK_DISPATCH_MANUAL ? g_thread_new("dispatch", dispatch_main, NULL) : NULL;
+    ck_assert(ts_wait_until(is_set, &it.inside, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(it.status, PDK_OK);
+    for (int i = 0; i < 2; i++) {
+        int64_t began = ts_now_ms();
+        ck_assert_int_eq(pdk_session_close(it.session, A_WHILE_MS), PDK_TIMEOUT);
+        ck_assert_int_lt(ts_now_ms() - began, A_WHILE_MS + SLACK_MS);
+        event_log_expect_silence(&it.log); /* the one that runs may end; none begins */
+    }
+    ck_assert(!atomic_load(&it.over));
+    atomic_store(&it.may_go, true);
+    ck_assert_int_eq(pdk_session_close(it.session, PDK_FOREVER), PDK_OK);
+    ck_assert(atomic_load(&it.over));
+    ck_assert_int_eq(pdk_session_close(it.session, 0), PDK_OK);
+    if (other)
+        g_thread_join(other);
+}
+END_TEST
+
+static void *close_main(void *status) {
+    *(pdk_status *)status = pdk_session_close(it.session, PDK_FOREVER);
+    return NULL;
+}
+
+START_TEST(several_at_once_while_a_callback_runs) {
+    enum { CLOSERS = 4 };
+    GThread *closers[CLOSERS];
+    pdk_status statuses[CLOSERS];
+    open_it(PDK_DISPATCH_THREAD);
+    claim_by(sit);
+    ck_assert(ts_wait_until(is_set, &it.inside, ts_patience(PATIENCE_MS)));
+    for (int i = 0; i < CLOSERS; i++)
+        closers[i] = g_thread_new("closer", close_main, &statuses[i]);
+    ts_sleep_ms(A_WHILE_MS);
+    atomic_store(&it.may_go, true);
+    for (int i = 0; i < CLOSERS; i++) {
+        g_thread_join(closers[i]);
+        ck_assert_int_eq(statuses[i], PDK_OK);
+    }
+    ck_assert(atomic_load(&it.over));
+    ck_assert_int_eq(event_log_count(&it.log, PDK_SESSION_CLOSED), 1);
+}
+END_TEST
+
+START_TEST(the_close_dispatches_due_callbacks) {
+    pdk_hold *hold = NULL;
+    open_it(PDK_DISPATCH_MANUAL);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, 5000, &hold), PDK_OK);
+    for (int i = 0; i < 3; i++)
+        claim_by(on_answer);
+    ck_assert_int_eq(event_log_count(&it.log, PDK_SESSION_CONNECTED), 0);
+    ck_assert_int_eq(pdk_session_close(it.session, PDK_FOREVER), PDK_OK);
+    event_log_expect_silence(&it.log);
+    ck_assert_int_eq(atomic_load(&it.calls), 3);
+    ck_assert_int_eq(it.status, PDK_CLOSED);
+    ck_assert_ptr_eq(it.thread, g_thread_self());
+    g_autofree char *history = event_log_history(&it.log);
+    ck_assert_str_eq(history, "connected closed");
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+}
+END_TEST
+
+/* ---- by the last unref: it closes in the background, whatever is still due, long before its session expires */
+
+static void drop(void) { pdk_session_unref(g_steal_pointer(&it.session)); }
+
+/* A callback drops the last reference. Nobody is left to wait for the thread that runs it. */
+static void drop_inside(pdk_status status, pdk_hold *hold, void *user) {
+    (void)status;
+    (void)user;
+    pdk_hold_release(hold);
+    drop();
+    atomic_store(&it.over, true);
+}
+
+START_TEST(the_last_unref_in_a_callback) {
+    open_it(PDK_DISPATCH_THREAD);
+    claim_by(drop_inside);
+    pdk_lock_unref(pdk_lock_ref(it.lock));
+    ck_assert(ts_wait_until(is_set, &it.over, ts_patience(PATIENCE_MS)));
+}
+END_TEST
+
+/* A hold outlives the references to session and lock, also where nobody dispatches. It has what it needs of them. */
+START_TEST(a_hold_keeps_the_session) {
+    pdk_hold *hold = NULL;
+    open_it((pdk_dispatch)_i);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, ts_patience(PATIENCE_MS), &hold), PDK_OK);
+    drop();
+    pdk_lock_unref(g_steal_pointer(&it.lock));
+    ts_sleep_ms(A_WHILE_MS);
+    ck_assert(pdk_hold_is_valid(hold));
+    ck_assert_int_eq(children(), 1);
+    pdk_hold_unref(hold);
+}
+END_TEST
+
+static bool is_decided(void *claim) {
+    int32_t ahead;
+    return pdk_claim_position(claim, &ahead) == PDK_NOT_HELD;
+}
+
+START_TEST(with_a_claim_undelivered) {
+    pdk_claim *claim = NULL;
+    open_it(PDK_DISPATCH_MANUAL);
+    ck_assert_int_eq(pdk_lock_acquire_async(it.lock, PDK_FOREVER, on_answer, NULL, &claim), PDK_OK);
+    ck_assert(ts_wait_until(is_decided, claim, ts_patience(PATIENCE_MS)));
+    pdk_claim_unref(claim);
+    event_log_expect_silence(&it.log); /* nobody dispatches */
+    pdk_lock_unref(g_steal_pointer(&it.lock));
+    drop();
+    ck_assert(self_wait_threads(it.threads, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(atomic_load(&it.calls), 0);
+}
+END_TEST
+
+/* The references come back the other way round: what is due then was never due for anybody. */
+START_TEST(with_a_claim_cancelled_after_it) {
+    open_it(PDK_DISPATCH_MANUAL);
+    drop();
+    ts_sleep_ms(100); /* the connector sleeps again */
+    claim_by(on_answer);
+    pdk_lock_unref(g_steal_pointer(&it.lock));
+    ck_assert(self_wait_threads(it.threads, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(atomic_load(&it.calls), 0);
+}
+END_TEST
+
+static void count_loss(pdk_hold *hold, pdk_reason reason, void *user) {
+    (void)hold;
+    (void)reason;
+    (void)user;
+    atomic_fetch_add(&it.calls, 1);
+}
+
+static void count_freed(void *user) {
+    sigset_t mask;
+    (void)user;
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    atomic_store(&it.deaf, sigismember(&mask, SIGTERM)); /* and with it a child that it makes */
+    atomic_fetch_add(&it.freed, 1);
+}
+
+START_TEST(with_a_loss_undelivered) {
+    pdk_hold *hold = NULL;
+    open_it(PDK_DISPATCH_MANUAL);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, ts_patience(PATIENCE_MS), &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_on_lost(hold, count_loss, NULL, count_freed), PDK_OK);
+    delete_node_of(hold);
+    ck_assert(ts_wait_until(is_invalid, hold, ts_patience(PATIENCE_MS)));
+    pdk_lock_unref(g_steal_pointer(&it.lock));
+    pdk_hold_unref(hold);
+    drop();
+    ck_assert(self_wait_threads(it.threads, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(atomic_load(&it.calls), 0);
+    ck_assert_int_eq(atomic_load(&it.freed), 1);
+    ck_assert_int_eq(atomic_load(&it.deaf), 0);
+}
+END_TEST
+
+START_TEST(with_a_leader_that_was_never_told) {
+    pdk_election *election = NULL;
+    pdk_hold *hold = NULL;
+    open_it(PDK_DISPATCH_MANUAL);
+    ck_assert_int_eq(pdk_election_new(it.session, it.path, NULL, &election), PDK_OK);
+    ck_assert_int_eq(pdk_election_join(election, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_election_wait(election, ts_patience(PATIENCE_MS), &hold), PDK_OK);
+    pdk_hold_unref(hold);
+    pdk_election_unref(election);
+    pdk_lock_unref(g_steal_pointer(&it.lock));
+    drop();
+}
+END_TEST
+
+/* ---- while other threads go on with what the session has */
+
+enum { HOLDS = 400, ROUNDS = 12 };
+
+static struct {
+    pdk_hold *holds[HOLDS];
+    ts_lost *lost[HOLDS];
+} many;
+
+/* Asks to hear of each loss while the close goes on, the last ones after it. */
+static void *watch_all(void *user) {
+    while (pdk_hold_is_valid(many.holds[0]))
+        g_thread_yield();
+    for (int i = 0; i < HOLDS; i++) {
+        many.lost[i] = ts_lost_watch(many.holds[i]);
+        if (i % 8 == 0)
+            g_usleep(50);
+    }
+    return user;
+}
+
+static void *close_too(void *status) {
+    close_main(status);
+    atomic_store(&it.over, true);
+    return NULL;
+}
+
+static void close_and_watch(pdk_dispatch dispatch) {
+    pdk_lock_options reentrant = PDK_LOCK_OPTIONS_INIT;
+    pdk_lock *lock = NULL;
+    pdk_status status = PDK_SYSTEM;
+    reentrant.reentrant = 1;
+    it.session = open_session(dispatch, SESSION_MS);
+    ck_assert_int_eq(pdk_lock_new(it.session, ts_fresh_path(), &reentrant, &lock), PDK_OK);
+    for (int i = 0; i < HOLDS; i++)
+        many.holds[i] = ts_bench_acquire(lock, ts_patience(5000));
+    atomic_store(&it.over, false);
+    GThread *watcher = g_thread_new("watcher", watch_all, NULL), *closer = g_thread_new("closer", close_too, &status);
+    ck_assert(ts_wait_until(is_set, &it.over, ts_patience(5000)));
+    g_thread_join(closer);
+    g_thread_join(watcher);
+    ck_assert_int_eq(status, PDK_OK);
+    for (int i = 0; i < HOLDS; i++) {
+        ck_assert_ptr_nonnull(many.lost[i]);
+        ck_assert_int_le(ts_lost_count(many.lost[i]), 1);
+        pdk_hold_release(many.holds[i]);
+        ck_assert_int_eq(ts_lost_freed(many.lost[i]), 1);
+    }
+    pdk_lock_unref(lock);
+    drop();
+}
+
+/* A callback that becomes due when the session's own thread has nothing left to do, or the closing thread waits already. */
+START_TEST(losses_are_watched_during_a_close) {
+    for (int i = 0; i < ROUNDS; i++)
+        close_and_watch((pdk_dispatch)_i);
+}
+END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("close");
-    TCase *threaded = tcase_create("close");
-    tcase_add_unchecked_fixture(threaded, begin, end);
-    tcase_add_checked_fixture(threaded, open_threaded, check_nothing_left);
-    add_tests(threaded);
-    suite_add_tcase(suite, threaded);
+    TCase *tcase = ts_bench_case(suite, "close");
+    const int first = PDK_DISPATCH_THREAD, end = PDK_DISPATCH_MANUAL + 1;
+    tcase_add_checked_fixture(tcase, begin, nothing_is_left);
+    tcase_add_test(tcase, queued_claims_are_answered_closed);
+    tcase_add_test(tcase, blocked_calls_are_woken_on_a_silent_link);
+    tcase_add_loop_test(tcase, a_link_does_not_delay_it, 0, G_N_ELEMENTS(links));
+    tcase_add_test(tcase, pending_deletes_are_flushed);
+    tcase_add_test(tcase, flush_waits_for_every_release);
+    tcase_add_test(tcase, flush_ends_in_time_when_cut_and_may_be_repeated);
+    tcase_add_loop_test(tcase, closing_from_a_callback, first, end);
+    tcase_add_loop_test(tcase, while_a_callback_runs, 0, G_N_ELEMENTS(sitting));
+    tcase_add_test(tcase, several_at_once_while_a_callback_runs);
+    tcase_add_test(tcase, the_close_dispatches_due_callbacks);
+    tcase_add_test(tcase, the_last_unref_in_a_callback);
+    tcase_add_loop_test(tcase, a_hold_keeps_the_session, first, end);
+    tcase_add_test(tcase, with_a_claim_undelivered);
+    tcase_add_test(tcase, with_a_claim_cancelled_after_it);
+    tcase_add_test(tcase, with_a_loss_undelivered);
+    tcase_add_test(tcase, with_a_leader_that_was_never_told);
+    tcase_add_loop_test(tcase, losses_are_watched_during_a_close, first, end);
     return suite;
 }
 

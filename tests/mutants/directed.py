@@ -8,8 +8,7 @@ ENSURE = "ensure"
 CROWD = "crowd"
 BURST = "burst"
 GHOST = "ghost"
-LATE = "late"
-DROPPED = "dropped"
+CLOSED = "closed"
 FREED = "freed"
 OUTBOX = "outbox"
 CANCEL = "cancel"
@@ -41,11 +40,11 @@ MUTANTS = {
         ("if (queue->admitting && queue->admitting->number > claim->number)", "if (queue->admitting == claim)")]),
     "the end of a hold wakes nobody": ("src/grant/hold.c", ENSURE, [
         ("    pdk__wake(&hold->waiters);\n    pdk__grant_hold_ended", "    pdk__grant_hold_ended")]),
-    "the dispatcher ends while a close waits for callbacks": ("src/session/threads.c", LATE, [
+    "the dispatcher ends while a close waits for callbacks": ("src/session/threads.c", CLOSED, [
         ("atomic_load(&threads_of(s)->stop) && atomic_load(&s->refs) == 0;", "atomic_load(&threads_of(s)->stop);")]),
-    "what nobody can dispatch stays": ("src/session/threads.c", DROPPED, [
+    "what nobody can dispatch stays": ("src/session/threads.c", CLOSED, [
         ("            drop_what_is_due(s);", "            (void)drop_what_is_due;")]),
-    "what nobody can dispatch wakes nobody": ("src/session/dispatch.c", DROPPED, [
+    "what nobody can dispatch wakes nobody": ("src/session/dispatch.c", CLOSED, [
         ("        s->platform->work(s);", "        (void)s;")]),
     "a handle is closed while it is borrowed": ("src/session/borrow.c", LENT, [
         ("if (borrow->zk == zk && !borrow->returned)", "if (borrow->zk == zk && !zk)")]),
