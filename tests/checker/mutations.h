@@ -65,6 +65,13 @@ bool spoil_permit_node(struct history *h, struct sim_random *chance);
 bool spoil_queue(struct history *h, struct sim_random *chance);
 bool spoil_mismatch(struct history *h, struct sim_random *chance);
 
+/* --- mutations_delay.c */
+bool spoil_delay(struct history *h, struct sim_random *chance);
+bool spoil_dropped_pledge(struct history *h, struct sim_random *chance);
+bool spoil_kept_pledge(struct history *h, struct sim_random *chance);
+bool spoil_another_delay(struct history *h, struct sim_random *chance);
+bool spoil_foreign_pledge(struct history *h, struct sim_random *chance);
+
 /* --- mutations_guarded.c */
 bool spoil_guarded_late(struct history *h, struct sim_random *chance);
 bool spoil_guarded_foreign(struct history *h, struct sim_random *chance);

@@ -1,4 +1,4 @@
-"""Mutants of the lock-delay, judged by its model, by unit tests, by steps in simulated time
+"""Mutants of the lock-delay, judged by its model, by unit tests, by deployments and steps in simulated time
 (tests/fakes/test_driver_delay_steps.c), and where its requests are sent by tests on a real server.
 
 name: (file, judge and its options, [(text, its replacement)…]); see mutants.
@@ -7,9 +7,16 @@ name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 CORE = "src/core/delay.c"
 MODEL = "tests/model/test_delay_model.c"
 RECIPE = "recipes/lock_delay.c"
+SIM = "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity"
 MUTANTS = {
     "delay: a broken pledge is waited for by nobody": (CORE, "waits", [
         ("d->until = now + by_any_clock(d->ns);", "d->until = now;")]),
+    "delay: in a deployment, a broken pledge is waited for by nobody": (CORE, SIM, [
+        ("d->until = now + by_any_clock(d->ns);", "d->until = now;")]),
+    "delay: in a deployment, another number is as good": (RECIPE, SIM, [
+        ("} else if (number->status != PDK_OK) {", "} else if (false) {"), ("number->says == PDK__NUMBER_AGREES && made", "number->says != PDK__NUMBER_ABSENT && made")]),
+    "delay: in a deployment, a release keeps its pledge": ("src/grant/grant.c", SIM, [
+        ("i < grant->count && !kept; i++)", "i < grant->count; i++)")]),
     "delay: the wait is not begun anew for another broken pledge": (CORE, "waits", [
         ("else if (unknown)", "else if (unknown && d->until == 0)")]),
     "delay: a grant does not wait for its pledge": (CORE, "waits", [

@@ -41,6 +41,7 @@ void checker_begin(struct checker *c, const struct plan *plan) {
     for (int32_t i = 0; i < PLAN_PATHS; i++) {
         c->paths[i].recipe = plan_recipe(plan, i);
         c->paths[i].permits = plan_permits_most(plan, i);
+        c->paths[i].delay = plan_delay(plan, i, 0) * INT64_C(1000000);
     }
 }
 
@@ -91,6 +92,7 @@ static void ended(struct checker *c, const struct history_event *e) {
     checker_holds_end(c, e);
     checker_candidates_end(c, e);
     checker_nodes_end(c, e);
+    checker_delay_end(c, e);
     checker_observers_look(c, e);
     checker_observers_end(c, e);
     if (!e->a)
@@ -127,6 +129,9 @@ static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct h
     [HISTORY_DELETED] = checker_node_event,
     [HISTORY_RMDIR] = checker_node_event,
     [HISTORY_CHANGED_FOREIGN] = checker_node_event,
+    [HISTORY_PLEDGED] = checker_delay_event,
+    [HISTORY_UNPLEDGED] = checker_delay_event,
+    [HISTORY_RECORDED] = checker_delay_event,
     [HISTORY_WOKEN] = checker_node_event,
     [HISTORY_MISLED] = checker_node_event,
     [HISTORY_GUARDED] = checker_guarded_event,

@@ -4,7 +4,7 @@
  *     checks_holds.c       from there to its end, LOST, writes checks_semaphore.c    permits
  *     checks_nodes.c       owners of nodes, and none left      checks_candidates.c   elected, deposed
  *     checks_claims.c      answers, sessions, silence          checks_observers.c    news of leaders
- *     checks_guarded.c     guarded znodes
+ *     checks_guarded.c     guarded znodes                      checks_delay.c        lock-delays
  */
 #ifndef CHECKER_H
 #define CHECKER_H
@@ -55,7 +55,9 @@
     X(PERMITS, "more permits are valid than there are")                                                                \
     X(PERMIT_NODES, "a permit without a node of its own")                                                              \
     X(PERMIT_ORDER, "a permit is granted while a smaller number is in the queue")                                      \
-    X(MISMATCH, "MISMATCH where all agree")                                                                            \
+    X(MISMATCH, "MISMATCH where all agree, or a grant with another number")                                            \
+    X(DELAY, "a grant within the lock-delay after an end without a release")                                           \
+    X(PLEDGE, "a grant without a pledge, or a pledge that a release leaves behind")                                    \
     X(ELECTED, "elected without a valid hold")                                                                         \
     X(TERMS, "elected and deposed do not alternate")                                                                   \
     X(DEPOSED, "deposed for a reason that is not so")                                                                  \
@@ -96,6 +98,8 @@ const char *check_words(enum check check);
     X(AWAITED, "permits waited for")                                                                                   \
     X(SAME_ADMISSION, "admissions handed over")                                                                        \
     X(MISMATCHED, "refused by another number")                                                                         \
+    X(DELAYED, "grants after a lock-delay")                                                                            \
+    X(UNDELAYED, "grants without one")                                                                                 \
     X(TERMS, "terms of office")                                                                                        \
     X(RESIGNED, "resigned")                                                                                            \
     X(LEFT, "left in office")                                                                                          \
@@ -154,6 +158,7 @@ struct checker_node {
     bool gone, removed, behind; /* behind: somebody was in the queue when it came */
     bool exchanged_gone;        /* takes over from a node that was removed before */
     bool was_first, held;       /* held: some hold stands on it, or did */
+    bool pledged;               /* its pledge is there */
 };
 
 struct checker_candidacy {
@@ -172,6 +177,7 @@ struct checker_observer {
 struct checker_session {
     int8_t process;
     bool known, closed, closing, ended, ever, connected, restored;
+    int64_t retired_at; /* it gave its last ZooKeeper session up */
     bool tainted[CHECKER_STATUSES];
 };
 
@@ -189,6 +195,9 @@ struct checker_path {
     int32_t handovers;       /* and how often in a row */
     enum plan_recipe recipe; /* of the plan */
     int32_t permits;         /* the most that any process thinks there are */
+    int64_t delay;           /* of the lock, ns; 0: none */
+    int64_t recorded;        /* its number there; 0: not yet */
+    int64_t granted_at;      /* where it has one: the newest grant */
     int64_t opened;          /* of the guarded node: the newest grant that has opened it, */
     uint32_t opened_handover;
     int32_t contents_count; /* and what stood there */
@@ -276,6 +285,13 @@ void checker_rwlock_granted(struct checker *c, struct checker_hold *hold, const 
                             const struct history_event *e);
 void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32_t taken,
                              const struct history_event *e);
+/* All who use the path must agree about a number. */
+bool checker_has_number(const struct checker *c, int8_t path);
+/* Of a path with a lock-delay: a new node, a grant, a pledge, and the very end. */
+void checker_delay_created(struct checker *c, struct checker_node *node);
+void checker_delay_granted(struct checker *c, const struct checker_hold *hold, const struct history_event *e);
+void checker_delay_event(struct checker *c, const struct history_event *e);
+void checker_delay_end(struct checker *c, const struct history_event *e);
 /* DOWNGRADED, STANDS, and whether a downgrade takes too long. */
 void checker_downgraded(struct checker *c, struct checker_hold *hold, const struct history_event *e);
 void checker_exchanged(struct checker *c, struct checker_hold *hold, const struct history_event *e);

@@ -97,8 +97,9 @@ static void resigned(struct checker *c, const struct checker_candidacy *candidat
 
 static void failed(struct checker *c, struct checker_candidacy *candidate, const struct history_event *e) {
     const struct checker_session *session = &c->sessions[candidate->session];
-    bool expected =
-        (e->a >= 0 && e->a < CHECKER_STATUSES && session->tainted[e->a]) || (e->a == PDK_CLOSED && session->closing);
+    bool disagrees = e->a == PDK_MISMATCH && c->disagree && checker_has_number(c, candidate->path);
+    bool expected = disagrees || (e->a >= 0 && e->a < CHECKER_STATUSES && session->tainted[e->a]) ||
+                    (e->a == PDK_CLOSED && session->closing);
     c->evaluated[CHECK_STATUS]++;
     if (candidate->left)
         checker_break(c, CHECK_AFTER_LEFT, e, "candidate %d of p%d fails", e->id, candidate->process);

@@ -36,7 +36,7 @@ static const char *wrong_status(const struct checker *c, const struct checker_cl
     case PDK_CANCELED:
         return claim->cancel_may ? NULL : "nobody cancelled it";
     case PDK_MISMATCH:
-        return claim->mode == MODE_PERMIT ? NULL : "it is no semaphore"; /* check_mismatch */
+        return checker_has_number(c, claim->path) ? NULL : "there is no number"; /* check_mismatch */
     case PDK_CLOSED:
         return session->closed || session->closing ? NULL : "the session is open";
     default:
@@ -60,9 +60,13 @@ static void delivered(struct checker *c, const struct checker_claim *claim, cons
     }
 }
 
-/* The number of permits is the same for all, unless the plan says otherwise. */
+bool checker_has_number(const struct checker *c, int8_t path) {
+    return c->paths[path].recipe == PLAN_RECIPE_SEMAPHORE || c->paths[path].delay > 0;
+}
+
+/* The number of permits, or the lock-delay, is the same for all, unless the plan says otherwise. */
 static void check_mismatch(struct checker *c, const struct checker_claim *claim, const struct history_event *e) {
-    if (claim->mode != MODE_PERMIT)
+    if (!checker_has_number(c, claim->path))
         return;
     c->evaluated[CHECK_MISMATCH]++;
     c->met[MET_MISMATCHED] += e->a == PDK_MISMATCH;

@@ -179,6 +179,7 @@ static void killed(struct checker *c, int8_t process, int64_t at) {
 
 static void retired(struct checker *c, const struct history_event *e) {
     c->evaluated[CHECK_OUTLIVED]++;
+    c->sessions[e->id].retired_at = e->at;
     for (int32_t i = 0; i < c->valid_count; i++) {
         const struct checker_hold *hold = &c->holds[c->valid[i]];
         if (hold->session == e->id && checker_is_valid(hold, e->at))

@@ -77,6 +77,7 @@ static void created(struct checker *c, const struct history_event *e) {
     if (c->nodes_count == HISTORY_NODES)
         return;
     node.exchanged_gone = is_exchanged_gone(c, &node);
+    checker_delay_created(c, &node);
     c->live[c->live_count++] = c->nodes_count;
     c->nodes[c->nodes_count++] = node;
     note_first(c, e->path);

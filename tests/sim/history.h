@@ -70,6 +70,9 @@
       "mark")                            /* id: sequence; extra: ZooKeeper session; number: a candidate's identity */  \
     X(DELETED, "deleted", "czxid", "by") /* id: sequence; by: ZooKeeper session, 0: an admin; extra: owner expired */  \
     X(RMDIR, "rmdir", "by", "")          /* the path's directory */                                                    \
+    X(PLEDGED, "pledged", "czxid", "by") /* id: sequence of the node with that czxid: its pledge is made, */           \
+    X(UNPLEDGED, "unpledged", "czxid", "by")        /* and deleted */                                                  \
+    X(RECORDED, "recorded", "number", "by")         /* on which all who use the path agree, by a session */            \
     X(CHANGED_FOREIGN, "changed_foreign", "by", "") /* a session changed a node that is not its own */                 \
     X(WOKEN, "woken", "czxid", "mark")              /* by the deletion of that node */                                 \
     X(MISLED, "misled", "session", "")              /* a server gives it a false answer */                             \

@@ -56,11 +56,18 @@ static struct observed_admission *admission_of(struct deployment *d, const struc
     return NULL;
 }
 
+/* A lock with a delay has a gate, too. */
+static bool is_semaphore(const struct deployment *d, const struct pdk__queue *queue) {
+    const char *ignored;
+    int32_t path = queue->gate ? observe_path(d->plan, queue->dir, &ignored) : -1;
+    return path >= 0 && plan_recipe(d->plan, path) == PLAN_RECIPE_SEMAPHORE;
+}
+
 static void note_admissions(struct deployment *d, const pdk_session *s) {
     for (const GList *link = first_queue(s); link; link = link->next) {
         const struct pdk__queue *queue = link->data;
         struct observed_name name;
-        if (!queue->admitting || !queue->entry || !observe_name(queue->entry->c.own, &name))
+        if (!queue->admitting || !is_semaphore(d, queue) || !queue->entry || !observe_name(queue->entry->c.own, &name))
             continue;
         struct observed_admission *admission = admission_of(d, queue);
         if (!admission && d->admissions_count < (int32_t)G_N_ELEMENTS(d->admissions))
@@ -72,13 +79,13 @@ static void note_admissions(struct deployment *d, const pdk_session *s) {
 
 /* ---- the nodes it stands on */
 
-static enum history_mode mode_of(const pdk_hold *hold) {
-    return hold->queue->gate ? MODE_PERMIT : hold->queue->kind.shared ? MODE_SHARED : MODE_EXCLUSIVE;
+static enum history_mode mode_of(const struct deployment *d, const pdk_hold *hold) {
+    return is_semaphore(d, hold->queue) ? MODE_PERMIT : hold->queue->kind.shared ? MODE_SHARED : MODE_EXCLUSIVE;
 }
 
 static int32_t sequence_of(struct deployment *d, const pdk_hold *hold) {
     struct observed_name name;
-    const struct observed_admission *admission = hold->queue->gate ? admission_of(d, hold->queue) : NULL;
+    const struct observed_admission *admission = is_semaphore(d, hold->queue) ? admission_of(d, hold->queue) : NULL;
     if (admission)
         return admission->sequence;
     return hold->grant && observe_name(hold->grant->entries[0]->c.own, &name) ? name.sequence : 0;
@@ -100,7 +107,7 @@ static void note_grant(struct deployment *d, struct believed *b, const pdk_hold 
     event->b = true_until(b, d);
     event->extra = hold->handover;
     event->passed = count_passed(b->client, hold);
-    event->mode = (int8_t)mode_of(hold);
+    event->mode = (int8_t)mode_of(d, hold);
     event->count = hold->grant ? (int16_t)hold->grant->count : 0;
     event->sequence = sequence_of(d, hold);
     for (guint i = 1; hold->grant && i < hold->grant->count; i++)

@@ -3,6 +3,7 @@
 
 #include "session/entries.h"
 
+#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,30 @@ static void note_deleted(struct deployment *d, const struct checker_node *node, 
     event->extra = expired;
 }
 
+/* The pledge of a contender with a lock-delay: "pledge-", the contender's UUID, "-", and its number. */
+static bool note_pledge(struct deployment *d, int32_t path, const char *text, const struct sim_txn *txn) {
+    static const char *const labels[] = {"-lock-", "-latch-", "__lock__"};
+    const struct checker_node *node = NULL;
+    if (strncmp(text, "pledge-", 7) != 0)
+        return false;
+    const char *uuid = text + 7;
+    size_t size = uuid[0] == '_' ? 39 : 32;
+    for (size_t i = 0; !node && i < sizeof labels / sizeof labels[0] && strlen(uuid) > size; i++) {
+        struct observed_name name;
+        g_autofree char *owner = g_strdup_printf("%.*s%s%s", (int)size, uuid, labels[i], uuid + size + 1);
+        node = observe_name(owner, &name) ? any_node(d, path, &name) : NULL;
+    }
+    bool made = txn->kind == SIM_TXN_CREATE;
+    struct history_event *event =
+        node ? note(d, made ? HISTORY_PLEDGED : HISTORY_UNPLEDGED, node->sequence, NULL) : NULL;
+    if (event) {
+        event->path = (int8_t)path;
+        event->a = node->czxid;
+        event->b = txn->session;
+    }
+    return node != NULL;
+}
+
 /* "c" and a number, of one of ours. */
 int32_t observe_identity(const char *text) {
     char *end = NULL;
@@ -125,6 +150,17 @@ static void on_created(struct deployment *d, const struct sim_txn *txn) {
     const char *text;
     struct observed_name name;
     int32_t path = observe_path(d->plan, txn->path, &text);
+    if (path >= 0 && strcmp(text, "delay") == 0) {
+        struct history_event *recorded = note(d, HISTORY_RECORDED, 0, NULL);
+        if (recorded) {
+            recorded->path = (int8_t)path;
+            recorded->a = strtol(txn->data, NULL, 10);
+            recorded->b = txn->session;
+        }
+        return;
+    }
+    if (path >= 0 && note_pledge(d, path, text, txn))
+        return;
     if (path < 0 || !observe_name(text, &name) || txn->session == 0)
         return;
     struct history_event *event = note(d, HISTORY_CREATED, name.sequence, NULL);
@@ -157,7 +193,7 @@ static void on_deleted(struct deployment *d, const struct sim_txn *txn) {
         struct history_event *event = note(d, HISTORY_RMDIR, 0, NULL);
         if (event)
             event->path = (int8_t)path;
-    } else {
+    } else if (path < 0 || !note_pledge(d, path, text, txn)) {
         note_changed_foreign(d, txn->session);
     }
 }

@@ -68,6 +68,14 @@ int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process) {
 
 int32_t plan_permits_most(const struct plan *plan, int32_t path) { return plan_permits(plan, path, 1); }
 
+int32_t plan_delay(const struct plan *plan, int32_t path, int32_t process) {
+    const int32_t delays[PLAN_PATHS] = {plan->delay0, plan->delay1, plan->delay2};
+    enum plan_recipe recipe = plan_recipe(plan, path);
+    if (delays[path] == 0 || (recipe != PLAN_RECIPE_LOCK && recipe != PLAN_RECIPE_ELECTION))
+        return 0;
+    return delays[path] + (plan->disagree && process % 2);
+}
+
 int64_t plan_timeout(const struct plan *plan) {
     int64_t least = plan->session_least ? plan->session_least : 2 * plan->tick;
     return plan->session > least ? plan->session : least;

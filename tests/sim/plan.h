@@ -53,7 +53,10 @@
     X(permits0, 2, 1, 100) /* of each path, where it is a semaphore */                                                 \
     X(permits1, 2, 1, 100)                                                                                             \
     X(permits2, 2, 1, 100)                                                                                             \
-    X(disagree, 0, 0, 1)         /* processes with an odd number think that there is one permit more */                \
+    X(delay0, 0, 0, 60000) /* of each path, where it is a lock or an election: the lock-delay, ms; 0: none */          \
+    X(delay1, 0, 0, 60000)                                                                                             \
+    X(delay2, 0, 0, 60000)                                                                                             \
+    X(disagree, 0, 0, 1)         /* processes with an odd number think that there is one permit, or one ms, more */    \
     X(guarded, 0, 0, 20)         /* how often a holder reads or writes the guarded znode of its path */                \
     X(guarded_ms, 500, 0, 60000) /* the timeout of each such call */                                                   \
     X(logs, 0, 0, 1)             /* the sessions log */                                                                \
@@ -74,6 +77,7 @@
     X(CLOSE, "close", "process how pause")                                                                             \
     X(KILL, "kill", "process pause")                                                                                   \
     X(PAUSE, "pause", "process for")                                                                                   \
+    X(UNSENT, "unsent", "process kind times")                                                                          \
     X(CUT, "cut", "process")                                                                                           \
     X(BLOCK, "block", "from@ to@ for")                                                                                 \
     X(LOSE, "lose", "process for")                                                                                     \
@@ -119,6 +123,8 @@ enum { PLAN_END_RELEASE, PLAN_END_UNREF, PLAN_END_AT_ONCE };
 enum { PLAN_TERM_STAY, PLAN_TERM_RESIGN, PLAN_TERM_LEAVE, PLAN_TERM_LEAVE_AFTER };
 /* ACL's position, where it is not a node but a directory. */
 enum { PLAN_POSITION_QUEUE = -1, PLAN_POSITION_LEASES = -2 };
+/* UNSENT's kind: a pdk__op_kind; or any request. */
+enum { PLAN_UNSENT_ANY = -1 };
 /* PLAN_CLOSE's how. */
 enum { PLAN_CLOSE_CALL, PLAN_CLOSE_UNREF, PLAN_CLOSE_CALLBACK };
 
@@ -160,6 +166,8 @@ const char *plan_leases(const struct plan *plan, int32_t path);
 /* How many permits the path has according to a process; and the most according to any. */
 int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process);
 int32_t plan_permits_most(const struct plan *plan, int32_t path);
+/* The lock-delay of the path according to a process, ms; 0: it has none. */
+int32_t plan_delay(const struct plan *plan, int32_t path, int32_t process);
 /* The timeout that the servers will negotiate, ms. */
 int64_t plan_timeout(const struct plan *plan);
 

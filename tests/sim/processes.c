@@ -176,6 +176,7 @@ static bool pause_player(struct player *player, int32_t ms) {
 static void heal_player(struct player *player) {
     struct client *client = player->client;
     resume(player, player->process);
+    player->process->unsent = 0;
     player->process->slow_least = player->slow / 16;
     player->process->slow_most = player->slow;
     if (client->closed && client->reopens)
@@ -237,6 +238,10 @@ bool processes_do(struct deployment *d, const struct plan_action *action) {
         return true;
     case PLAN_PAUSE:
         return pause_player(player, action->value[1]);
+    case PLAN_UNSENT:
+        player->process->unsent_kind = action->value[1];
+        player->process->unsent = action->value[2];
+        return true;
     case PLAN_CUT:
         if (sim_client_server(player->process) < 0)
             return false;

@@ -4,6 +4,7 @@
 #include "swarm.h"
 
 #include "sim_ensemble.h"
+#include "zk/calls.h"
 
 #include <string.h>
 
@@ -194,6 +195,21 @@ static void fill_admin(struct swarm *s, struct plan_action *a) {
     a->value[3] = any_time(s);
 }
 
+/* Requests that cannot be sent, in one schedule of eight. */
+static void draw_unsent(struct swarm *s) {
+    if (!sim_random_one_in(&s->unsent, 8))
+        return;
+    for (int32_t i = (int32_t)sim_random_between(&s->unsent, 1, 12); i > 0; i--) {
+        struct plan_action *a =
+            plan_add(s->plan, (int32_t)sim_random_between(&s->unsent, 0, s->plan->horizon), PLAN_UNSENT);
+        if (!a)
+            return;
+        a->value[0] = (int32_t)sim_random_between(&s->unsent, 0, s->plan->processes - 1);
+        a->value[1] = (int32_t)sim_random_between(&s->unsent, PLAN_UNSENT_ANY, PDK__OP_SYNC);
+        a->value[2] = (int32_t)sim_random_between(&s->unsent, 1, 3);
+    }
+}
+
 static void draw_fault(struct swarm *s, int32_t at) {
     int32_t kind = 0;
     for (int32_t i = draw(s, 0, s->weight - 1); i >= s->weights[kind]; kind++)
@@ -315,6 +331,8 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     sim_random_begin(&s.chance, seed ^ UINT64_C(0x737761726d));
     sim_random_begin(&s.recipes, seed ^ UINT64_C(0x72656369706573));
     sim_random_begin(&s.guarded, seed ^ UINT64_C(0x67756172646564));
+    sim_random_begin(&s.delays, seed ^ UINT64_C(0x64656c617973));
+    sim_random_begin(&s.unsent, seed ^ UINT64_C(0x756e73656e74));
     plan_begin(plan, seed);
     draw_servers(&s);
     draw_processes(&s);
@@ -325,5 +343,7 @@ void plan_draw(struct plan *plan, uint64_t seed) {
         draw_anything(&s);
     swarm_draw_elections(&s);
     swarm_draw_guarded(&s);
+    swarm_draw_delays(&s);
+    draw_unsent(&s);
     plan_sort(plan);
 }

@@ -10,6 +10,7 @@ struct swarm {
     struct sim_random chance;
     struct sim_random recipes; /* a stream of its own: a schedule of locks alone does not depend on the other recipes */
     struct sim_random guarded; /* likewise */
+    struct sim_random delays, unsent;
     struct plan *plan;
     int32_t weights[PLAN_KIND_COUNT]; /* of faults, and of workloads besides claims */
     int32_t weight;                   /* their sum */
@@ -22,6 +23,8 @@ struct swarm {
 void swarm_draw_recipes(struct swarm *s);
 /* Whether, and how much, holders write to guarded znodes. After all else. */
 void swarm_draw_guarded(struct swarm *s);
+/* Whether locks and elections have a lock-delay. */
+void swarm_draw_delays(struct swarm *s);
 /* Turns an ACQUIRE into a claim of its path's recipe. */
 void swarm_draw_claim(struct swarm *s, struct plan_action *action);
 /* An ACL of one of the path's directories: the action's position. */

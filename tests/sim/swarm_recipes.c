@@ -62,6 +62,38 @@ void swarm_draw_guarded(struct swarm *s) {
         draw_late_write(s);
 }
 
+/* Somebody ends without a release. */
+static void draw_unclean_end(struct swarm *s) {
+    static const enum plan_kind ends[] = {PLAN_KILL, PLAN_ADMIN_EXPIRE, PLAN_ADMIN_DELETE, PLAN_PAUSE, PLAN_CLOSE};
+    enum plan_kind kind = ends[sim_random_between(&s->delays, 0, 4)];
+    int32_t process = (int32_t)sim_random_between(&s->delays, 0, s->plan->processes - 1);
+    struct plan_action *a = plan_add(s->plan, (int32_t)sim_random_between(&s->delays, 20, s->plan->horizon + 20), kind);
+    if (!a)
+        return;
+    a->value[0] = kind == PLAN_ADMIN_DELETE ? s->favourite : process;
+    if (kind == PLAN_KILL || kind == PLAN_PAUSE)
+        a->value[1] = (int32_t)sim_random_between(&s->delays, s->timeout / 2, 2 * s->timeout);
+    if (kind == PLAN_CLOSE)
+        a->value[2] = (int32_t)sim_random_between(&s->delays, 0, 300);
+}
+
+/* In one schedule of eight. */
+void swarm_draw_delays(struct swarm *s) {
+    struct plan *p = s->plan;
+    int32_t *delays[PLAN_PATHS] = {&p->delay0, &p->delay1, &p->delay2};
+    if (!sim_random_one_in(&s->delays, 8))
+        return;
+    for (int32_t path = 0; path < PLAN_PATHS; path++) {
+        int32_t delay = (int32_t)sim_random_between(&s->delays, 1, sim_random_between(&s->delays, 1, 2 * s->timeout));
+        bool has_one = path == s->favourite || sim_random_one_in(&s->delays, 2);
+        *delays[path] = has_one ? delay : 0;
+    }
+    p->disagree = p->disagree || sim_random_one_in(&s->delays, 8);
+    p->enough += p->enough > 0 ? (int32_t)sim_random_between(&s->delays, 0, 600) : 0;
+    for (int32_t i = (int32_t)sim_random_between(&s->delays, 0, 8); i > 0; i--)
+        draw_unclean_end(s);
+}
+
 /* A claim becomes a candidacy. */
 static void draw_candidacy(struct swarm *s, struct plan_action *a) {
     static const int32_t ends[] = {PLAN_TERM_STAY,   PLAN_TERM_STAY,  PLAN_TERM_RESIGN,

@@ -53,6 +53,7 @@ static pdk_status make_lock(struct client *client, int32_t lock, int32_t naming)
     options.max_handovers = client->player->d->plan->handovers;
     options.max_handover_ms = client->player->d->plan->handover_ms;
     options.naming = naming;
+    options.lock_delay_ms = plan_delay(client->player->d->plan, lock / 2, client->player->number);
     return pdk_lock_new(client->s, plan_path(lock / 2), &options, &client->objects[lock].lock);
 }
 
@@ -80,6 +81,7 @@ static pdk_status make_election(struct client *client, int32_t lock, int32_t nam
     g_snprintf(identity, sizeof identity, "c%d", candidate_identity(client, lock));
     options.identity = identity;
     options.naming = naming;
+    options.lock_delay_ms = plan_delay(client->player->d->plan, lock / 2, client->player->number);
     return pdk_election_new(client->s, plan_path(lock / 2), &options, &client->objects[lock].election);
 }
 

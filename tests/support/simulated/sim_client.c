@@ -205,10 +205,17 @@ static const char *copy_data(struct sim_agenda *agenda, const struct pdk__reques
     return text;
 }
 
+static bool is_unsent(struct sim_process *p, enum pdk__op_kind kind) {
+    if (p->unsent == 0 || (p->unsent_kind >= 0 && p->unsent_kind != (int32_t)kind))
+        return false;
+    p->unsent--;
+    return true;
+}
+
 static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     struct sim_handle *h = zk->handle;
     struct sim_agenda *agenda = h->process->agenda;
-    if (is_over(h) || h->outstanding >= OUTSTANDING_MAX)
+    if (is_over(h) || h->outstanding >= OUTSTANDING_MAX || is_unsent(h->process, request->kind))
         return false;
     struct sim_call *call = sim_alloc(agenda, sizeof *call);
     call->kind = request->kind;

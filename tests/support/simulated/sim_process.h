@@ -19,9 +19,10 @@ struct sim_process {
     int64_t slow_least, slow_most; /* how late a thread of it runs, each time */
     bool paused, dead;
     struct sim_waiting *waiting, *waiting_last; /* events that came due during a pause, in order */
-    void *client;                               /* sim_client.c's */
-    void *session;                              /* sim_platform.c's */
-    void *user;                                 /* the workload's */
+    int32_t unsent, unsent_kind; /* so many requests more cannot be sent; of that kind alone, unless it is -1 */
+    void *client;                /* sim_client.c's */
+    void *session;               /* sim_platform.c's */
+    void *user;                  /* the workload's */
 };
 
 /* The process whose code runs at this moment; NULL between events. */
