@@ -3,7 +3,7 @@ import re
 
 from play.processes import ROOT
 
-from faults import catalogue
+from faults_server import catalogue
 
 TABLE = ROOT / "docs/chaos.md"
 ROWS = 50

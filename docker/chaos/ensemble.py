@@ -1,30 +1,24 @@
-"""The ensemble in Docker from Python: its front door, what its servers say, and the sites in which the players run."""
-import logging
+"""The ensemble in Docker from Python: its front door, and the sites in which the players run."""
 import os
 import re
-import socket
 import subprocess
 import sys
 
-from kazoo.client import KazooClient
+from play import ground
+from play.ground import NODES
 from play.processes import ROOT, Broken
 
-NODES = (1, 2, 3)
 CLIENT_PORT = 2181
 LABEL = "paddock.ensemble"
-ORDER_S, WORD_S, RETRY_S = 120, 0.5, 60
+ORDER_S = 120
 FREEZE_TRIES = 10
 NO_ENGINE = 3
+SITES = 4
 AS_USER = ("--user", f"{os.getuid()}:{os.getgid()}")
 
 
 class NoEngine(Exception):
     """There is no Docker engine. The reason is on standard error."""
-
-
-def in_words(error):
-    """The error's text, or its class if it has no text."""
-    return str(error) or type(error).__name__
 
 
 def obeyed(argv, seconds=None, **streams):
@@ -54,16 +48,7 @@ def command(*argv, seconds=ORDER_S, check=True):
     return output.strip()
 
 
-def administrator(hosts):
-    """The driver's own ZooKeeper client."""
-    logging.getLogger("kazoo").setLevel(logging.CRITICAL)
-    admin = KazooClient(hosts=hosts, timeout=10, connection_retry={"max_tries": -1, "max_delay": 0.5},
-                        command_retry={"max_tries": -1, "max_delay": 0.5, "deadline": RETRY_S})
-    admin.start(timeout=30)
-    return admin
-
-
-class Ensemble:
+class Ensemble(ground.Servers):
     """An ensemble under a name of its own: one that was made for another purpose stays as it is."""
 
     def __init__(self, ticks):
@@ -97,46 +82,25 @@ class Ensemble:
         if status:
             raise Broken(f"docker/ensemble {words[0]} ended with {status}")
 
-    @property
-    def hosts(self):
-        return ",".join(f"{address}:{CLIENT_PORT}" for address in self.addresses.values())
-
     def host(self, node):
         return f"{self.addresses[node]}:{CLIENT_PORT}"
 
     def node_at(self, address):
         return next((node for node, its in self.addresses.items() if its == address), None)
 
-    def mode(self, node):
-        """leader or follower; None when the server does not serve."""
-        try:
-            with socket.create_connection((self.addresses[node], CLIENT_PORT), WORD_S) as link:
-                link.settimeout(WORD_S)
-                link.sendall(b"srvr")
-                said = b""
-                while more := link.recv(4096):
-                    said += more
-        except OSError:
-            return None
-        found = re.search(rb"^Mode: (\w+)", said, re.M)
-        return found and found.group(1).decode()
-
-    def leader(self):
-        return next((node for node in NODES if self.mode(node) == "leader"), None)
-
-    def whole(self):
-        return sorted(str(self.mode(node)) for node in NODES) == ["follower", "follower", "leader"]
+    def sites(self, players):
+        """By number. They see the sources, the build, and the folder of the run."""
+        mounts = [(ROOT, "ro"), (players.work, "rw")] + ([] if players.build.is_relative_to(ROOT) else [(players.build, "ro")])
+        return {number: Site(self, number, mounts) for number in range(1, SITES + 1)}
 
 
-class Site:
+class Site(ground.Site):
     """A container on the ensemble's network, with an address and packet rules of its own. Players run in it."""
 
-    # Returns when every thread is stopped, which may be a while after the signal.
-    STOP = ('kill -STOP "$1" && while grep -hs ^State: /proc/"$1"/task/*/status | grep -qv "[TtZX] ("; do :; done')
+    killed = 128 + 9  # docker exec's own status
 
     def __init__(self, ensemble, number, mounts):
-        self.number, self.name = number, f"{ensemble.name}-site{number}"
-        self.frozen = self.harmed = False
+        super().__init__(number, f"{ensemble.name}-site{number}", ensemble.hosts)
         volumes = [word for source, mode in mounts for word in ("--volume", f"{source}:{source}:{mode}")]
         command("docker", "run", "--detach", "--init", "--name", self.name, "--hostname", f"site{number}",
                 "--label", f"{LABEL}={ensemble.name}", "--network", f"{ensemble.name}_default",
@@ -150,15 +114,8 @@ class Site:
         self.harmed = words != ("heal",)
         command("docker", "exec", self.name, "wire", *words)
 
-    def stop(self, pid):
-        try:
-            self.run("timeout", "10", "sh", "-c", self.STOP, "sh", pid)
-        except Broken:
-            self.run("kill", "-CONT", pid, check=False)
-            raise
-
-    def signal(self, name, pid):
-        self.run("kill", f"-{name}", pid)
+    def begin(self, argv):
+        return ["docker", "exec", "-i", *AS_USER, self.name, *super().begin(argv)]
 
     def freeze(self):
         """Tries several times: an old runc now and then gives up on busy processes, and leaves them running."""
@@ -175,11 +132,6 @@ class Site:
         if self.frozen:
             command("docker", "unpause", self.name)
         self.frozen = False
-
-    def heal(self):
-        self.thaw()
-        if self.harmed:
-            self.wire("heal")
 
     def connections(self):
         """Process id → the address of the server that it is connected to. Empty when the site is frozen."""

@@ -1,6 +1,7 @@
 """Faults of servers and of their links, done by docker/ensemble. One at a time: two of three servers have to be well."""
-from ensemble import NODES
-from faults import Fault, Missed, Target
+from play import faults
+from play.faults import Fault, Missed, Target
+from play.ground import NODES
 
 LOSS_PERCENT, SLOW_MS, JITTER_MS = 30, 150, 100
 FLAP_S = 0.5
@@ -130,3 +131,8 @@ FAULTS = [
     ServerFault("quorum-lost", [14, 36], "two of three are killed: the third lets clients read, if they ask for that", LONG,
                 ["kill {0}", "kill {1}"], at="any"),
 ]
+
+
+def catalogue():
+    """All faults of chaos, by name."""
+    return faults.catalogue(FAULTS)

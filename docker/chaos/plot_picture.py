@@ -1,8 +1,8 @@
 """The parts of a plot: a row for each slot of a path, with its holds, and what was done meanwhile."""
 from dataclasses import dataclass, field
 
-from judge_exclusion import overlaps
-from judge_record import NEVER, S, Record
+from judges.judge_exclusion import overlaps
+from judges.judge_record import NEVER, S, Record
 
 LANES = ("server", "client", "data")
 WHOLE_S, PART_S = 150, 120  # a longer run than the first is shown in part: for the second

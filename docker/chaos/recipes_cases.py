@@ -5,14 +5,13 @@ from kazoo.exceptions import NoNodeError
 from play.logbook import Event
 from play.processes import ROOT
 
-import recipes
-import schedule
-from players import slots
-from present import PathState, Present
-from records import Records, runs, stands
+from play import recipes, schedule
+from play.players import slots
+from play.present import PathState, Present
+from play.records import Records, runs, stands
 
 GROUP, JOB, LEASE = (f"/chaos/paddock/{play}" for play in ("group-keep", "job-turns", "lease-keep"))
-HEADER = ROOT / "docker/chaos/chaos_player.h"
+HEADER = ROOT / "tests/players/plays.h"
 JOB_RECORD = """paddock-job 1
 F 31 5000 5100 1000 4000 1500 7 _c_1-lock-0000000007 me
 D 30 1000 0 1000 4000 1500 0 _c_2-lock-0000000006 you

@@ -9,14 +9,14 @@ from kazoo.exceptions import ConnectionLoss, NoNodeError, NotEmptyError
 from play.logbook import Event
 from play.processes import Broken
 
-import faults
-import faults_data
-import players
-import schedule
-from faults import Chaos, Fault, Missed, Target, catalogue, inflict
-from players import KILLED, SITES, SIZE, slots
-from present import PathState, Present
-from schedule import lanes, make_way
+from faults_server import catalogue
+from play import faults, faults_data
+from play import players
+from play import schedule
+from play.faults import Chaos, Fault, Missed, Target, inflict
+from play.players import SITES, SIZE, slots
+from play.present import PathState, Present
+from play.schedule import lanes, make_way
 
 KEEP, TURNS = "/chaos/paddock/lock-keep", "/chaos/paddock/lock-turns"
 
@@ -63,7 +63,7 @@ class Players(players.Players):
 
 class Site:
     """A site on which the named calls fail."""
-    number = 1
+    number, killed = 1, -9
 
     def __init__(self, *failing):
         self.failing, self.done = failing, []
@@ -212,7 +212,7 @@ def stopping():
 
 
 def killing():
-    for status, told, doomed in (KILLED, ["killing", "killed"], True), (6, ["killing"], False):
+    for status, told, doomed in (-9, ["killing", "killed"], True), (6, ["killing"], False):
         chaos = scene_of()
         player = chaos.players.all[0]
         player.site, player.wait = Site(), lambda _, status=status: status

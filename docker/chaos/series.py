@@ -5,10 +5,10 @@ import time
 from play.event_log import now
 from play.processes import Broken
 
-from ensemble import NODES
-from faults import inflict
-from players import OURS
-from schedule import heal, make_way
+from play.faults import inflict
+from play.ground import NODES
+from play.players import OURS
+from play.schedule import heal, make_way
 
 READY_S, OTHERS_S, AFTER_S = 30, 30, 1.0
 LASTS = 2.0  # session timeouts: longer than any lease, so that a holder that did nothing would lose its grant

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import series
-from faults import Chaos, catalogue
+from faults_server import catalogue
+from play.faults import Chaos
 from play.logbook import Event
+from play.present import PathState, Present
 from play.processes import Broken
-from present import PathState, Present
 
 KEEP = "/chaos/paddock/lock-keep"
 

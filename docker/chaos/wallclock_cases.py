@@ -8,7 +8,7 @@ from play.bench import Bench
 from play.event_log import now
 from play.processes import build_directory
 
-from wallclock import WallClock
+from play.wallclock import WallClock
 
 HOUR_S = 3600
 SLACK_S = 60  # for the process to begin

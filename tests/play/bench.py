@@ -23,7 +23,7 @@ class Bench:
         self.started = []
 
     def find(self, program):
-        for folder in ("tests/interop", "tests/trials", "tests/programs", "bin", "."):
+        for folder in ("tests/players", "tests/interop", "tests/trials", "tests/programs", "bin", "."):
             path = self.build / folder / program
             if path.is_file() and os.access(path, os.X_OK):
                 return path
