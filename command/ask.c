@@ -1,4 +1,5 @@
-/* paddock ask: ask the holder of a lock to let go. paddock break: delete the node of a holder that does not work any more. */
+/* paddock ask: ask the holder of a lock to let go. paddock break: delete the node of a holder that does not work any
+ * more. */
 #include "looker.h"
 #include "print.h"
 #include "say.h"

@@ -14,7 +14,7 @@ int cmd_alarm_new(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TF
 void cmd_alarm_set(int alarm, int64_t at_ms) {
     struct itimerspec when = {0};
     if (at_ms != INT64_MAX) {
-        at_ms = at_ms < 1 ? 1 : at_ms; /* 0 would disarm it */
+        at_ms = at_ms < 1 ? 1 : at_ms; /* 0 would disarm the timer */
         when.it_value.tv_sec = (time_t)(at_ms / 1000);
         when.it_value.tv_nsec = (long)(at_ms % 1000) * 1000000;
     }

@@ -6,7 +6,8 @@
 
 int64_t cmd_now_ms(void);
 
-/* A descriptor that turns readable at a moment of cmd_now_ms, also right after a sleep. -1: the system has none left. */
+/* A descriptor that turns readable at a moment of cmd_now_ms, also right after a sleep. -1: the system has none
+ * left. */
 int cmd_alarm_new(void);
 /* INT64_MAX: never. A moment that is over: at once. */
 void cmd_alarm_set(int alarm, int64_t at_ms);

@@ -83,7 +83,7 @@ static int dial_one(const struct addrinfo *info, int64_t deadline) {
 struct lookup {
     GMutex lock;
     GCond changed;
-    int users; /* who waits, and the thread; the last one frees */
+    int users; /* the waiter, and the thread; the last one frees it */
     bool done;
     int code;
     struct addrinfo *found;

@@ -1,11 +1,11 @@
 /*
- * paddock doctor: what docs/promises.md assumes of the servers, tested; and what may go wrong in the tree.
+ * paddock doctor: tests the assumptions of docs/promises.md about the servers, and looks for trouble in the tree.
  *
  *     each server alone: reachable, its own words (srvr, conf), the session timeouts it gives, a quorum write
  *     all of them:       equal? one ensemble? the leader's clock
  *     the tree:          counters near their end, directories that stay, that others may write, nodes of nobody
  *
- * A finding says what is wrong, and the fix.
+ * A finding names the fault, and the fix.
  */
 #ifndef CMD_DOCTOR_H
 #define CMD_DOCTOR_H
@@ -13,7 +13,7 @@
 #include "settings.h"
 #include "wire.h"
 
-/* Where it holds a lock of its own for a moment. */
+/* The path at which it holds a lock of its own for a moment. */
 #define CMD_DOCTOR_PATH "/paddock-doctor"
 
 typedef struct {
@@ -43,12 +43,12 @@ typedef struct {
     cmd_server *servers;
     guint count;
     bool timed;       /* the clocks are known */
-    int64_t ahead_ms; /* our clock before the leader's */
+    int64_t ahead_ms; /* how far our clock is ahead of the leader's */
     int64_t server_now_ms;
     GArray *findings; /* of cmd_finding */
 } cmd_doctor;
 
-/* Takes what and fix. */
+/* Takes the text `what`. */
 void cmd_doctor_find(cmd_doctor *d, const char *code, const char *subject, char *what, const char *fix);
 
 void cmd_doctor_ask_servers(cmd_doctor *d);

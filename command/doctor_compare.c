@@ -26,7 +26,8 @@ static void compare_pair(cmd_doctor *d, const cmd_server *a, const cmd_server *b
 
 static bool is_mode(const cmd_server *s, const char *mode) { return s->mode && strcmp(s->mode, mode) == 0; }
 
-/* A leader that serves no clients says what a server without a quorum says. The others tell: they follow, and none of them leads. */
+/* Judge servers that serve nobody. A leader that serves no clients answers as a server without a quorum does. But then
+ * the others follow, and none of them leads. */
 static void judge_idle(cmd_doctor *d, bool followed, bool led) {
     guint idle = 0;
     for (guint i = 0; i < d->count; i++)
@@ -67,7 +68,7 @@ void cmd_doctor_compare(cmd_doctor *d) {
     judge_idle(d, followed, leader != NULL);
 }
 
-/* A node of ours: when the leader made it by its clock, and between which moments of ours. */
+/* A node of ours: the moment of its making by the leader's clock, and two moments of ours around it. */
 typedef struct {
     int64_t leader_ms, before_ms, after_ms; /* wall clocks */
     int64_t steady_before_ms, steady_after_ms;
@@ -95,7 +96,7 @@ static pdk_hold *make_node(cmd_doctor *d, pdk_session *session, moment *m) {
     return hold;
 }
 
-/* Every server shows the node soon, if it is one ensemble. */
+/* Look for the node: every server shows it soon, if all are one ensemble. */
 static void seek_node(cmd_doctor *d, const char *node) {
     for (guint i = 0; i < d->count; i++) {
         cmd_server *s = &d->servers[i];

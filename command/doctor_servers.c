@@ -8,10 +8,10 @@
 #include <string.h>
 
 enum { WRITES = 5, WRITE_MS = 10000, SLOW_PART = 30, AGAIN_MS = 200, OLDEST_MAJOR = 3, OLDEST_MINOR = 5 };
-/* As server_tick_ms. What is not within is no tickTime. */
+/* As server_tick_ms: a larger number is no tickTime. */
 enum { TICK_MS_MOST = 600000, VERSION_MOST = 32 };
 
-/* No client's node, so the answer is LOST. It comes behind a quorum write that changes nothing. */
+/* The sequencer of no client's node, so the answer is LOST. It comes behind a quorum write that changes nothing. */
 static const char nobody[] =
     "pdk1 " CMD_DOCTOR_PATH "/_c_00000000-0000-0000-0000-000000000000-lock-0000000000 exclusive 1 0";
 
@@ -36,14 +36,14 @@ static void too_many(cmd_doctor *d, const cmd_server *s) {
                     "look at its log: this machine has maxClientCnxns connections to it already, or all have maxCnxns");
 }
 
-/* 0: it says none. */
+/* The tickTime in its answer; 0: there is none. */
 static int32_t tick_of(const char *conf) {
     g_autofree char *tick = cmd_line_of(conf, "tickTime=");
     gint64 ms = tick ? g_ascii_strtoll(tick, NULL, 10) : 0;
     return ms > 0 && ms <= TICK_MS_MOST ? (int32_t)ms : 0;
 }
 
-/* What it says without a session. Only srvr is allowed by default. */
+/* Ask for its words without a session. Only srvr is allowed by default. */
 static void ask_words(cmd_doctor *d, cmd_server *s) {
     g_autofree char *error = NULL, *other = NULL;
     g_autofree char *answer = cmd_four_letters(s->address, "srvr", d->settings->connect_timeout_ms, &error);
@@ -69,8 +69,8 @@ static void ask_words(cmd_doctor *d, cmd_server *s) {
     s->tick_ms = conf ? tick_of(conf) : 0;
 }
 
-/* The session timeout that it gives to somebody who asks for this one; 0: none. The wire stays open. A server that serves and hangs
- * up has too much to do, or so it was told: it is asked again for a while. */
+/* The session timeout that it gives when this one is asked for; 0: none. The wire stays open. A server that serves and
+ * hangs up has too much to do, or is set to refuse so many: it is asked again for a while. */
 static int32_t ask_timeout(const cmd_doctor *d, cmd_server *s, int32_t wanted_ms, int *code) {
     int64_t deadline = cmd_now_ms() + d->settings->connect_timeout_ms;
     for (;;) {
@@ -84,7 +84,7 @@ static int32_t ask_timeout(const cmd_doctor *d, cmd_server *s, int32_t wanted_ms
     }
 }
 
-/* Why it gives no session, as far as it can be told from outside. */
+/* Find out why it gives no session, as far as that shows from outside. */
 static void judge_silence(cmd_doctor *d, const cmd_server *s) {
     if (s->refusals)
         cmd_doctor_find(
@@ -138,7 +138,7 @@ static int compare_numbers(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-/* A quorum commits each. */
+/* Time a few writes, each of which a quorum commits. */
 static void time_writes(cmd_doctor *d, cmd_server *s, pdk_session *session) {
     int64_t took[WRITES], slow = pdk_session_timeout_ms(session) / SLOW_PART;
     for (int i = 0; i < WRITES; i++) {
@@ -162,7 +162,7 @@ static void time_writes(cmd_doctor *d, cmd_server *s, pdk_session *session) {
                         "timeout");
 }
 
-/* Nothing more can be asked. */
+/* It demands authentication, so nothing more can be asked. */
 static void demands_authentication(cmd_doctor *d, cmd_server *s) {
     cmd_doctor_find(d, "credentials", s->address,
                     g_strdup("it gives a session, and ends it: it demands other credentials (enforce.auth.enabled)"),

@@ -1,4 +1,4 @@
-/* The tree: what has to be mended before it is too late. */
+/* The tree: faults that have to be mended before it is too late. */
 #include "doctor.h"
 #include "status.h"
 #include "walk.h"
@@ -6,7 +6,7 @@
 
 enum { AHEAD = 100, SPARE = 1 << 20, MAY_WRITE = 2 | 4 | 8 | 16 };
 
-/* A transaction, and when it was at the leader. */
+/* A transaction, and its moment at the leader. */
 typedef struct {
     int64_t zxid, ms;
 } event;
@@ -22,7 +22,8 @@ static void remember(GArray *events, const cmd_stat *stat) {
     g_array_append_val(events, written);
 }
 
-/* How many children were ever made. The counter is shown as twice that, less the children that are there, in 32 bits. */
+/* How many children were ever made. The counter is shown as twice that, less the children that are there, in 32
+ * bits. */
 static uint32_t created(const cmd_stat *stat) { return ((uint32_t)stat->cversion + (uint32_t)stat->children) >> 1; }
 
 static void judge_counter(cmd_doctor *d, const cmd_place *place) {
@@ -35,7 +36,7 @@ static void judge_counter(cmd_doctor *d, const cmd_place *place) {
                         "let all leave and delete the directory, or move to another path: docs/operations.md");
 }
 
-/* The oldest in a queue has to be somebody's. */
+/* Judge the oldest node of a queue, which has to be somebody's. */
 static void judge_first(cmd_doctor *d, const cmd_place *place, const cmd_stat *stat) {
     if (stat->owner == 0)
         cmd_doctor_find(d, "orphan", place->first,
@@ -61,7 +62,7 @@ static void ask_firsts(cmd_doctor *d, cmd_walk *walk, GArray *events) {
     }
 }
 
-/* Whom a list lets change a directory, beside the user who asks. */
+/* The others that a list lets change a directory, beside the user that asks. */
 typedef struct {
     char *own; /* as the server writes the user */
     char *first;
@@ -121,7 +122,8 @@ static const event *event_after(const GArray *events, int64_t zxid) {
     return from < events->len ? &g_array_index(events, event, from) : NULL;
 }
 
-/* The first transaction after the last child went. When that is long ago, the directory has been empty since before. */
+/* Judge an empty directory by the first transaction after the last child went: when that is long ago, the directory has
+ * been empty for even longer. */
 static void judge_empty(cmd_doctor *d, const cmd_place *place, const GArray *events) {
     const event *later = event_after(events, place->stat.pzxid);
     if (place->stat.children || place->stat.cversion == 0 || place->stat.owner || strcmp(place->path, "/") == 0)

@@ -8,7 +8,8 @@
  *        └── sick                                               │                                 │
  *        └───────────── it rests --pause ◄──────── refused ─────┴── ended by itself, or --max-hold ┘
  *
- * Gate and work are commands under the leader's hold, as `run` has one. The leadership is given away when nothing of them is left.
+ * Gate and work are commands under the leader's hold, as `run` has one. The leadership is given away when nothing of
+ * them is left.
  */
 #ifndef CMD_ELECT_H
 #define CMD_ELECT_H
@@ -18,12 +19,12 @@
 #include "work.h"
 
 typedef struct {
-    /* As given. */
+    /* As given on the command line. */
     char *id, *on_elected, *on_deposed, *on_leader, *check, *listen;
     double every, pause;
     gboolean observe;
     int64_t every_ms, pause_ms;
-    /* What follows. */
+    /* What follows from that. */
     cmd_keeper keeper;
     cmd_work work;
     cmd_events events;
@@ -33,7 +34,7 @@ typedef struct {
     pdk_hold *granted; /* a term that has not begun yet */
     pdk_status failed; /* it cannot be a candidate */
     int64_t rest_until;
-    bool stands;  /* is a candidate */
+    bool stands;  /* it is a candidate */
     bool resigns; /* its work is ended, as it is sick */
     bool broken;  /* a guardian in the background was killed */
 } cmd_election;

@@ -9,7 +9,7 @@
 
 enum { WORK, GATE, COMMANDS, SICK_GRACE_MS = 10000, LAST_EVENTS_MS = 10000, BEAT_MS = 1000 };
 
-/* ---- what the election tells */
+/* ---- news of the election */
 
 static void forget_grant(cmd_election *e) {
     pdk_hold_unref(e->granted);
@@ -50,7 +50,7 @@ static void tick(void *user) {
         e->broken = true;
     if ((k->extra[1].revents && !cmd_health_hear(&e->health)) || !cmd_health_tick(&e->health))
         e->broken = true;
-    if (e->broken) /* a guardian that is dead is no news any more */
+    if (e->broken) /* a dead guardian is no news any more */
         k->extras = 0;
     if (k->hold && !e->resigns && (e->broken || !e->health.healthy)) {
         e->resigns = true;
@@ -66,7 +66,7 @@ static void tick(void *user) {
 
 static void leave(cmd_election *e) {
     (void)pdk_election_leave(e->election);
-    (void)pdk_session_dispatch(e->keeper.session, NULL); /* what is due of this candidate, before there is another */
+    (void)pdk_session_dispatch(e->keeper.session, NULL); /* this candidate's callbacks, before there is another one */
     forget_grant(e);
     e->stands = false;
 }
@@ -102,7 +102,8 @@ static bool has_passed(const cmd_election *e) {
     return passed;
 }
 
-/* Does the program end, as the command was asked to? A terminal that is gone, and its Ctrl-C, ask the command alone. */
+/* Does the program end, because the command was asked to? A terminal that is gone, or its Ctrl-C, asks the command
+ * alone. */
 static bool ends_program(const cmd_work *w) {
     int number = WIFSIGNALED(w->status) ? WTERMSIG(w->status) : 0;
     return w->refused || w->terminated_by || number == SIGHUP || number == SIGINT || number == SIGQUIT;
@@ -184,7 +185,7 @@ static int stand(cmd_election *e, char **command) {
     return status;
 }
 
-/* What has happened is still told. */
+/* Wait for the events, since the last ones are still told. */
 static void await_events(cmd_election *e) {
     int64_t deadline = cmd_now_ms() + LAST_EVENTS_MS;
     int number = 0;

@@ -19,14 +19,15 @@
 enum { LATE_MS = 5000, BACKLOG = 100 };
 enum { METRICS_SIZE = 16001 }; /* the longest text: <paddock/stats.h> */
 
-/* ---- who asks
+/* ---- askers
  *
  *     accepted ──► asks ──answered──► closed
  *                   └──ASK_MS later, or one too many came after it──► is hung up
  *
- * A connection has one request, which is a few bytes, and its answer takes a moment. So the oldest one that still asks makes place
- * for the next: nobody is turned away, however many drip. An address has half of the places: a proxy asks for many from one address, and needs a few at a
- * time. An IPv6 host has 2^64 addresses, which count as one. */
+ * A connection has one request, which is a few bytes, and its answer takes a moment. So the oldest one that still asks
+ * makes place for the next: nobody is turned away, however many send drop by drop. An address has half of the places: a
+ * proxy asks for many from one address, and needs a few at a time. An IPv6 host has 2^64 addresses, which count as
+ * one. */
 
 enum { ASK_MS = 5000, MOST = 100, MOST_OF_ADDRESS = 50 };
 
@@ -58,7 +59,7 @@ static void hang_up(cmd_endpoint *endpoint, asker *a) {
     (void)shutdown(a->socket, SHUT_RDWR);
 }
 
-/* The oldest of those from there, if they are too many; or of all. */
+/* Hang up the oldest asker from that address, if there are too many; or the oldest of all. */
 static void make_place(cmd_endpoint *endpoint, const struct in6_addr *from) {
     asker *oldest = NULL;
     int count = 0;
@@ -95,7 +96,7 @@ static void on_connection(void *user, struct MHD_Connection *connection, void **
     g_free(a);
 }
 
-/* Hangs up whoever has asked for too long. How long the next one has, in ms; -1: nobody asks. */
+/* Hangs up askers that have asked for too long. Returns how long the next one has, in ms; -1: nobody asks. */
 static int hang_up_the_late(cmd_endpoint *endpoint) {
     while (endpoint->asking.head) {
         asker *oldest = endpoint->asking.head->data;
@@ -123,7 +124,7 @@ static void *serve(void *user) {
     return NULL;
 }
 
-/* ---- what is answered */
+/* ---- answers */
 
 static const char plain[] = "text/plain; charset=utf-8";
 static const char openmetrics[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -160,7 +161,7 @@ static bool is_page(const char *url, const char *page) {
     return strncmp(url, page, length) == 0 && (url[length] == '\0' || strcmp(url + length, "/") == 0);
 }
 
-/* A proxy that asks with OPTIONS looks at the status, as with GET. So it has to be the same. */
+/* Is the method answered? A proxy that asks with OPTIONS looks at the status, so OPTIONS gets the same as GET. */
 static bool is_answered(const char *method) {
     return strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0 ||
            strcmp(method, MHD_HTTP_METHOD_OPTIONS) == 0;
@@ -218,7 +219,8 @@ static void tell_address(int descriptor) {
         cmd_tell("listening on %s port %s", host, port);
 }
 
-/* The socket, or -1, and it says why: *status is the exit status. The state of the world may be another one at the next start. */
+/* The socket, or -1, having said why: *status is the exit status. At the next start the state of the world may
+ * differ. */
 static int open_socket(const char *where, const char *host, const char *port, int *status) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | AI_PASSIVE}, *found = NULL;
     int code = cmd_is_port(port, 0) ? getaddrinfo(host, port, &hints, &found) : EAI_SERVICE,

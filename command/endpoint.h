@@ -1,12 +1,13 @@
 /*
- * What `elect --listen` answers by HTTP, for load balancers and probes:
+ * The answers of `elect --listen` by HTTP, for load balancers and probes:
  *
  *     /leader   200 while the work runs, its lease is valid, and its guardian does not end it, else 503
  *     /healthz  200 while the program's own loop turns, else 503
- *     /metrics  the figures of the session as OpenMetrics; 503 before there is one. A reading resets nothing: there may be several readers
+ *     /metrics  the figures of the session as OpenMetrics; 503 before there is one. A reading resets nothing, so there
+ *               may be several readers
  *
- * GET, HEAD and OPTIONS get the same status. The answers come from a thread of its own, so that they come, too, while the program
- * hangs. Who asks for longer than 5 s is hung up, and so is the oldest of too many.
+ * GET, HEAD and OPTIONS get the same status. The answers come from a thread of its own, so that they come, too, while
+ * the program hangs. An asker that takes longer than 5 s is hung up, and so is the oldest of too many.
  */
 #ifndef CMD_ENDPOINT_H
 #define CMD_ENDPOINT_H
@@ -17,18 +18,18 @@
 #include <pthread.h>
 
 typedef struct {
-    void *daemon;  /* NULL: nobody listens. The thread's alone, as is what follows */
-    GQueue asking; /* the connections, those that have asked for longest first */
+    void *daemon;  /* NULL: nobody listens. The thread's alone, and so is `asking` */
+    GQueue asking; /* the connections, the oldest first */
     pthread_t thread;
     int end; /* readable: the thread ends */
     pthread_mutex_t mutex;
     pdk_hold *hold;             /* of the work, or NULL */
     const cmd_moments *moments; /* of the guardian of the work */
     int64_t beat;               /* when the loop turned last */
-    pdk_session *session;       /* whose figures are told, or NULL; it stays until the end */
+    pdk_session *session;       /* the one whose figures are told, or NULL; it stays until the end */
 } cmd_endpoint;
 
-/* "ADDRESS:PORT", or "PORT" on loopback; NULL: nothing is done. CMD_OK, or it says why not, and it is the exit status. */
+/* "ADDRESS:PORT", or "PORT" on loopback; NULL: nothing is done. CMD_OK, or the exit status, having said why. */
 int cmd_endpoint_open(cmd_endpoint *endpoint, const char *where);
 /* There is a session. It has to live until the end. */
 void cmd_endpoint_measure(cmd_endpoint *endpoint, pdk_session *session);

@@ -32,7 +32,7 @@ static bool parse_mark(fence *f, const char *text) {
     return good;
 }
 
-/* What is admitted prints nothing: the output is the command's. */
+/* Print a refusal. An admitted command has the output to itself, so nothing is printed then. */
 static void print_refusal(const fence *f, const char *path) {
     g_autoptr(JsonBuilder) builder = json_builder_new();
     json_builder_begin_object(builder);

@@ -12,11 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The keeper's ends. A guardian that had one of another would keep it from hearing that the keeper is dead. */
+/* The keeper's ends, which each guardian closes: if it had another guardian's end, that one would not hear that the
+ * keeper is dead. */
 enum { GUARDS = 3 };
 static int channels[GUARDS], others;
 
-/* "PADDOCK_TOKEN" or "PADDOCK_TOKEN_2": what a hold around this program has set for us. */
+/* Is it a variable that a hold around this program has set for us, "PADDOCK_TOKEN" or "PADDOCK_TOKEN_2"? */
 static bool tells_of_a_hold(const char *name) {
     static const char *const names[] = {"PADDOCK_PATH",         "PADDOCK_ZNODE",    "PADDOCK_TOKEN",
                                         "PADDOCK_TOKEN_PADDED", "PADDOCK_HANDOVER", "PADDOCK_SEQUENCER",
@@ -54,7 +55,7 @@ static int start(cmd_guard *guard, const cmd_charge *charge) {
         close(ends[0]);
         for (int i = 0; i < others; i++)
             close(channels[i]);
-        cmd_forget_hold(); /* the one outside of this program */
+        cmd_forget_hold(); /* the hold outside of this program */
         cmd_guardian(ends[1], moments, charge);
     }
     close(ends[1]);

@@ -4,7 +4,7 @@
 
 #include "guard.h"
 
-/* What it has to do. */
+/* The work of the guardian. */
 typedef struct {
     char **const *commands; /* NULL: none, it is for `hold` */
     bool background;
@@ -17,8 +17,8 @@ _Noreturn void cmd_guardian(int channel, cmd_moments *moments, const cmd_charge 
 /* No command is told of another hold than its own: takes the variables that tell of one out of the environment. */
 void cmd_forget_hold(void);
 
-/* Starts the command in a group of its own, in the foreground when the keeper's group is (0: never). Its pid; or -1 with errno, also for a command that
- * cannot be executed. */
+/* Starts the command in a group of its own, in the foreground when the keeper's group is (0: never). Its pid; or -1
+ * with errno, also for a command that cannot be executed. */
 pid_t cmd_spawn(char **command, pid_t keepers_group);
 
 /* The terminal goes from one group to the other, if `from` has it. */

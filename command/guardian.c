@@ -28,14 +28,14 @@ typedef struct {
     pid_t keepers_group; /* 0: never the terminal */
     cmd_family family;   /* of the command that runs, or ran last */
     bool runs;           /* something of it is left */
-    bool termed, killed; /* it got TERM, gets KILL */
-    int64_t kill_at;     /* by an order, or for what the command left behind */
+    bool termed, killed; /* it got TERM; it gets KILL */
+    int64_t kill_at;     /* by an order, or for processes that the command left behind */
     int64_t again_at;    /* of the next KILL */
     int refusals;
     int64_t look_at, look_ms; /* for strangers */
     bool saw_stranger;
-    pid_t unkillable;   /* that was told last */
-    bool finds_all;     /* whoever leaves the command becomes our child */
+    pid_t unkillable;   /* the one that was told last */
+    bool finds_all;     /* a process that leaves the command becomes our child */
     bool bye;           /* the keeper ends in order */
     cmd_secret *secret; /* of the session; NULL: no memory for it. session 0: not known */
 } guardian;
@@ -56,7 +56,7 @@ static void be_gone(guardian *g) {
     tell(g, CMD_GONE, g->family.status);
 }
 
-/* Nobody else says it when the keeper is dead. */
+/* Tell of a process that cannot be killed. When the keeper is dead, nobody else says it. */
 static void tell_unkillable(guardian *g, pid_t pid) {
     if (g->unkillable && cmd_is_out_of_reach(g->unkillable))
         return;
@@ -67,7 +67,8 @@ static void tell_unkillable(guardian *g, pid_t pid) {
                   g->secret && g->secret->session ? "; the lock lasts until the session expires" : "");
 }
 
-/* KILL for all that is there. Those below come up when their parents die: each death brings us here again, and so does the alarm. */
+/* KILL for all children. Processes below them become children when their parents die: each death brings us here again,
+ * and so does the alarm. */
 static void finish(guardian *g) {
     bool stopped = false;
     if (!g->runs)
@@ -85,7 +86,7 @@ static void finish(guardian *g) {
         tell_unkillable(g, refused);
 }
 
-/* What belongs to another user cannot be ended, and that is said before it is due. */
+/* Look for processes of another user. They cannot be ended, which is said before it is due. */
 static void look_for_strangers(guardian *g) {
     pid_t stranger = g->saw_stranger ? 0 : cmd_family_stranger(&g->family);
     if (stranger) {
@@ -96,14 +97,14 @@ static void look_for_strangers(guardian *g) {
     g->look_at = g->saw_stranger ? INT64_MAX : cmd_now_ms() + g->look_ms;
 }
 
-/* CONT: a command that was stopped could not end. */
+/* TERM, and CONT, since a command that was stopped could not end. */
 static void term(guardian *g, int64_t kill_after_ms) {
     int64_t at = cmd_now_ms() + kill_after_ms;
     if (!g->runs)
         return;
     g->termed = true;
     g->kill_at = at < g->kill_at ? at : g->kill_at;
-    if (g->family.ended) /* also those that left the group */
+    if (g->family.ended) /* also processes that left the group */
         (void)cmd_family_signal_all(&g->family, SIGTERM);
     else
         cmd_family_signal(&g->family, SIGTERM);
@@ -128,7 +129,7 @@ static void start(guardian *g, cmd_message *order) {
     g->termed = g->killed = g->saw_stranger = false;
     g->unkillable = g->refusals = 0;
     g->kill_at = INT64_MAX;
-    if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order was late: nothing begins now */
+    if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order came late, so nothing begins now */
         cmd_forget_hold();
         atomic_store(&g->moments->over, true);
         tell(g, CMD_TERMED, 0);
@@ -152,7 +153,7 @@ static void start(guardian *g, cmd_message *order) {
 static void forward(guardian *g, int number) {
     if (!g->runs)
         return;
-    if (number == SIGCONT) /* it was taken away when the command stopped */
+    if (number == SIGCONT) /* the terminal was taken away when the command stopped */
         cmd_pass_terminal(g->keepers_group, g->family.group);
     cmd_family_signal(&g->family, number);
     if (number == SIGTERM)
@@ -165,11 +166,12 @@ static void keep_secret(const guardian *g, cmd_message *order) {
     explicit_bzero(order, sizeof *order);
 }
 
-/* false: the keeper is dead, or has done. */
+/* false: the keeper is dead, or is done. */
 static bool obey(guardian *g) {
     static cmd_message order; /* the environment points into it */
     ssize_t got = recv(g->channel, &order, sizeof order, 0);
-    /* ECONNRESET: the keeper closed without having read all news. What it sent before comes next. It is reported once. */
+    /* ECONNRESET: the keeper closed without having read all news. It is reported once. The keeper's earlier orders come
+     * next. */
     if (got < 0 && (errno == EINTR || errno == ECONNRESET))
         return true;
     if (got != (ssize_t)sizeof order)
@@ -200,7 +202,7 @@ static bool obey(guardian *g) {
     return true;
 }
 
-/* ---- what happens by itself */
+/* ---- events that no order brings */
 
 static void reap(guardian *g) {
     struct signalfd_siginfo info;
@@ -248,8 +250,8 @@ static void watch_moments(guardian *g) {
 
 /* ---- the session of a keeper that is dead */
 
-/* Nobody who waits for the end of our output waits for this. Copies of it have other numbers, as that of the words has: all are closed
- * but `kept`, of which -1 is none. */
+/* A program that waits for the end of our output must not wait for this. Copies of the output have other numbers, and
+ * so has the descriptor of our words: all are closed but `kept`, of which -1 is none. */
 static void be_silent(const int *kept, size_t count) {
     unsigned from = STDERR_FILENO + 1;
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -288,7 +290,8 @@ static void end_session(const cmd_secret *secret) {
 
 /* ---- without a command: the user of a hold */
 
-/* The same pipes, without being a reader or a writer of them: whoever waits for the end of one waits for the keeper alone. */
+/* The same pipes, without being a reader or a writer of them: a process that waits for the end of one waits for the
+ * keeper alone. */
 typedef struct {
     int ready, input; /* -1: none, or no pipe, and nothing is known */
 } user_of_hold;
@@ -309,7 +312,7 @@ static user_of_hold stand_aside(const cmd_charge *charge, int channel) {
     return user;
 }
 
-/* A fifo that nobody reads takes no writer; a pipe does, and tells it. */
+/* Does nobody read it? A fifo that nobody reads takes no writer; a pipe takes one, and tells it. */
 static bool nobody_reads(int place) {
     struct pollfd end = {.fd = place >= 0 ? reopen(place, O_WRONLY | O_NONBLOCK) : -1};
     if (end.fd < 0)
@@ -319,7 +322,7 @@ static bool nobody_reads(int place) {
     return end.revents & POLLERR;
 }
 
-/* One read a look: a writer that goes on keeps us from nothing. */
+/* Has its writer gone? Each look reads once, so a writer that goes on does not keep us busy. */
 static bool nobody_writes(int place) {
     static char ignored[65536]; /* a pipe that is full */
     int end = place >= 0 ? reopen(place, O_RDONLY | O_NONBLOCK) : -1;
@@ -330,7 +333,7 @@ static bool nobody_writes(int place) {
     return got == 0;
 }
 
-/* As the keeper would have waited for it. false: the session is over before. */
+/* Wait for the user, as the keeper would have done. false: the session is over before. */
 static bool await_user(const user_of_hold *user, int64_t timeout_ms) {
     enum { LOOK_MS = 20 };
     int64_t deadline = cmd_now_ms() + timeout_ms;
@@ -342,7 +345,7 @@ static bool await_user(const user_of_hold *user, int64_t timeout_ms) {
     return false;
 }
 
-/* In no core, in no swap, and in no command before it is executed. */
+/* The place of the secret is in no core, in no swap, and in no command before it is executed. */
 static cmd_secret *make_place_for_secret(void) {
     cmd_secret *secret = mmap(NULL, sizeof *secret, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -357,7 +360,7 @@ static cmd_secret *make_place_for_secret(void) {
 
 /* ---- the process */
 
-/* Without this descriptor the commands read nothing, as intended. */
+/* Close our copy of the input, so that the commands read nothing, as intended. */
 static void close_input(void) {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing >= 0) {
@@ -366,7 +369,8 @@ static void close_input(void) {
     }
 }
 
-/* Until the keeper is gone, and nothing of the command is left. After an end in order nobody waits for what cannot be killed. */
+/* Serve until the keeper is gone, and nothing of the command is left. After an end in order nobody waits for a process
+ * that cannot be killed. */
 static void serve(guardian *g) {
     while (g->channel >= 0 || (g->runs && !(g->bye && g->refusals > REFUSALS))) {
         struct pollfd wait[] = {{.fd = g->channel, .events = POLLIN},
@@ -401,7 +405,7 @@ _Noreturn void cmd_guardian(int channel, cmd_moments *moments, const cmd_charge 
         close_input();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    /* A signal to the keeper's whole group is the keeper's to pass on. KILL for that group leaves the guardian. */
+    /* The keeper passes on a signal to its whole group. KILL for that group leaves the guardian alive. */
     setpgid(0, 0);
     g.finds_all = cmd_reap_all_orphans();
     g.secret = make_place_for_secret();

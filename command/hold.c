@@ -19,10 +19,11 @@ typedef struct {
     cmd_notify notify;
     int ready_fd; /* G_MININT: none was given */
     gboolean wants_notify, until_eof;
-    GString *ready; /* what its reader has still to get */
+    GString *ready; /* the words that its reader has still to get */
 } holder;
 
-/* Of several paths a line for each. The reader gets them in `keep`, which waits for a pipe that is full. */
+/* Make the line, or with several paths one line for each. The reader gets them in `keep`, which waits for a pipe that
+ * is full. */
 static void tell_ready(holder *h) {
     const pdk_hold *held = cmd_keeper_part(&h->keeper, 0);
     g_autofree char *path = cmd_escape(h->keeper.path);
@@ -35,7 +36,8 @@ static void tell_ready(holder *h) {
         g_string_truncate(h->ready, 0);
 }
 
-/* Some of what the reader has still to get, as far as it does not make us wait. CMD_OK also when the reader has gone: *gone tells. */
+/* Give the reader some of its words, as far as it does not make us wait. CMD_OK also when the reader has gone: *gone
+ * tells. */
 static int go_on_telling(holder *h, short saw, bool *gone) {
     size_t size = MIN(h->ready->len, PIPE_BUF);
     if (saw & POLLOUT && size > 0) {
@@ -52,7 +54,7 @@ static int go_on_telling(holder *h, short saw, bool *gone) {
     return CMD_OK;
 }
 
-/* Standard input has ended. What comes before its end is ignored. */
+/* Has standard input ended? All that comes before its end is ignored. */
 static bool input_ended(const struct pollfd *input) {
     char ignored[256];
     return input->revents && read(input->fd, ignored, sizeof ignored) <= 0;
@@ -91,7 +93,7 @@ static void on_session(void *user) {
     cmd_guard_tell_secret(&h->guard, h->keeper.session);
 }
 
-/* Where it can know that nobody works under the lock. CMD_OK, or the exit status. */
+/* Start a guardian, where it can know that nobody works under the lock. CMD_OK, or the exit status. */
 static int start_guardian(holder *h) {
     if (h->ready_fd < 0 && !h->until_eof)
         return CMD_OK;
@@ -123,7 +125,7 @@ static int hold(holder *h) {
         tell_ready(h);
         status = keep(h);
     }
-    /* At a loss the reader knows before the session is closed, which takes a while without servers. */
+    /* Tell the reader of a loss before the session is closed, which takes a while without servers. */
     if (h->ready_fd >= 0)
         close(h->ready_fd);
     cmd_guard_stop(&h->guard);

@@ -26,7 +26,7 @@ bool cmd_events_open(cmd_events *e, char *on_deposed, char *on_leader) {
     return (!on_deposed && !on_leader) || cmd_guard_start(&e->guard, e->commands, true) == 0;
 }
 
-/* The next one begins when the last has ended. */
+/* Begin the next command, when the last has ended. */
 static void begin(cmd_events *e) {
     g_autofree cmd_message *order = e->runs ? NULL : g_queue_pop_head(&e->pending);
     if (order)

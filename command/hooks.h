@@ -1,6 +1,6 @@
 /*
- * Commands that `elect` runs beside its work: what is to be told, one after the other, and the check of its health. Each has a guardian
- * in the background, so nothing of them outlives the program.
+ * Commands that `elect` runs beside its work: they tell events, one after the other, or check its health. Each kind has
+ * a guardian in the background, so nothing of them outlives the program.
  */
 #ifndef CMD_HOOKS_H
 #define CMD_HOOKS_H
@@ -8,7 +8,9 @@
 #include "guard.h"
 #include <glib.h>
 
-/* ---- events: told in order, one command at a time. Of leaders that nobody has been told of yet, only the newest is told. */
+/* ---- events: told in order, one command at a time
+ *
+ * Of leaders that are not told yet, only the newest is told. */
 
 typedef enum { CMD_EVENT_DEPOSED, CMD_EVENT_LEADER, CMD_EVENTS } cmd_event;
 
@@ -30,7 +32,9 @@ bool cmd_events_hear(cmd_events *events);
 bool cmd_events_busy(const cmd_events *events);
 void cmd_events_close(cmd_events *events);
 
-/* ---- health: a command that is run again and again. It fails when its status is not 0, or when it takes longer than `every_ms`. */
+/* ---- health: a command that is run again and again
+ *
+ * It fails when its status is not 0, or when it takes longer than `every_ms`. */
 
 typedef struct {
     cmd_guard guard;

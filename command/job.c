@@ -79,7 +79,7 @@ static int show_history(const cmd_settings *settings, const char *path) {
 
 /* ---- a run */
 
-/* Until a server has answered. */
+/* Wait until a server has answered. */
 static int await_server(cmd_keeper *k) {
     int64_t since = cmd_now_ms();
     int status = cmd_keeper_open(k);
@@ -107,7 +107,7 @@ static int refused(const cmd_keeper *k, pdk_status answer, const pdk_job_runs *r
     return answer == PDK_SKIPPED || answer == PDK_BUSY ? CMD_SKIPPED : cmd_status(answer);
 }
 
-/* The command has ended, and the hold is valid: CMD_OK once that is in the record. */
+/* The command has ended, and the hold is valid: record that. CMD_OK once the record has it. */
 static int finish(cmd_keeper *k, pdk_job *job, int outcome) {
     pdk_status answer = pdk_job_finish(job, k->hold, outcome, FINISH_MS);
     if (answer == PDK_OK) {

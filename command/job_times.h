@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "90s", "1.5h"; a number alone is seconds. NULL: *ms stays. false: it says what is wrong. */
+/* "90s", "1.5h"; a number alone is seconds. NULL: *ms stays. false: no time, having said so. */
 bool cmd_job_time(const char *option, const char *text, int64_t *ms);
 
-/* "01:30", "23:59:59": so long after midnight. NULL: *ms stays. false: it says what is wrong. */
+/* "01:30", "23:59:59": so long after midnight. NULL: *ms stays. false: no time, having said so. */
 bool cmd_job_clock(const char *option, const char *text, int64_t *ms);
 
 #endif

@@ -96,7 +96,8 @@ static bool is_of_our_paths(const cmd_keeper *k, const char *node) {
     return found;
 }
 
-/* The sequencer proves that the hold stands, and in which servers. Those of permits prove nothing: others may come free. */
+/* A sequencer proves that the hold stands, and in which ensemble. A permit's sequencer proves nothing, since other
+ * permits may come free. */
 void cmd_keeper_look_outside(cmd_keeper *k) {
     k->looks_outside = !k->connected; /* the time that the servers have begins when one has answered */
     if (k->looks_outside)
@@ -237,7 +238,8 @@ int cmd_keeper_obey(int number) {
 
 static void *do_nothing(void *nothing) { return nothing; }
 
-/* What this process does not get any more: the client library opens sockets in vain then, and does not say so. NULL: nothing is short. */
+/* The resource that this process does not get any more: then the client library opens sockets in vain, and does not say
+ * so. NULL: nothing is short. */
 static const char *shortage(void) {
     pthread_t thread;
     int ends[2] = {-1, -1}; /* a connection takes as many */
@@ -266,7 +268,7 @@ int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
     return CMD_UNAVAILABLE;
 }
 
-/* Until the claim is decided. 0, or the status with which the program ends before. */
+/* Wait until the claim is decided. 0, or the status with which the program ends before. */
 static int await_claim(cmd_keeper *k) {
     int64_t since = cmd_now_ms();
     while (!k->decided) {
@@ -308,7 +310,7 @@ static void on_others(pdk_status status, pdk_contenders *list, void *user) {
     pdk_contenders_free(list);
 }
 
-/* A lock asks who has permits of a semaphore there, and a semaphore who holds a lock. */
+/* A lock looks for holders of permits there, and a semaphore for the holder of a lock. */
 static void look_for_others(cmd_keeper *k, const char *path) {
     pdk_semaphore *semaphore = NULL;
     pdk_lock *lock = NULL;
@@ -322,7 +324,8 @@ static void look_for_others(cmd_keeper *k, const char *path) {
     pdk_semaphore_unref(semaphore);
 }
 
-/* Asked while we hold. So of two that come at once one sees the other at least. What nobody can answer stops nobody. */
+/* The others are looked for while we hold, so of two that come at once at least one sees the other. A question that
+ * nobody can answer stops nobody. */
 static int refuse_others(cmd_keeper *k) {
     for (size_t i = 0; i < cmd_keeper_parts(k); i++)
         look_for_others(k, cmd_keeper_part_path(k, i));
@@ -351,7 +354,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         return cmd_status(status);
     }
     bool tells = k->claim && pdk_claim_on_queued(k->claim, on_queued, k) == PDK_OK;
-    if (!tells && !k->settings->shared) /* of a set nobody tells that one has to wait */
+    if (!tells && !k->settings->shared) /* nobody tells that a set has to wait */
         cmd_keeper_look_outside(k);
     early = await_claim(k);
     if (early)
@@ -381,7 +384,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
 
 void cmd_keeper_close(cmd_keeper *k) {
     if (k->session) {
-        /* What is lost goes with the session, also when no server hears of the release. */
+        /* A lost hold goes with the session, even if no server hears of the release. */
         int64_t patience = cmd_keeper_holds(k) && !cmd_keeper_is_valid(k) ? LOST_MS : CLOSE_MS;
         if (k->claim && !k->decided)
             (void)pdk_claim_cancel(k->claim);

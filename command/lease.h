@@ -1,10 +1,10 @@
 /*
- * When a command is ended as its lease runs out. All moments are computed from pdk_hold_remaining_ms.
+ * The moments at which a command is ended as its lease runs out. All of them come from pdk_hold_remaining_ms.
  *
  *     now ─────────► TERM ─────────► KILL = the end of the lease ─────────► no server expires the session before
  *                      grace                                    T/16 + 50 ms
  *
- * T is the session timeout. grace is T/6, and no more than half of what a lease has at the beginning.
+ * T is the session timeout. grace is T/6, and no more than half of a lease at its beginning.
  */
 #ifndef CMD_LEASE_H
 #define CMD_LEASE_H
@@ -19,8 +19,8 @@ typedef struct {
 
 /* For one hold. */
 void cmd_lease_begin(cmd_lease *lease, pdk_session *session, bool timing);
-/* For so many ms the hold stays valid from now on: writes the moments to where the guardian reads them. Returns after how many ms to do so again. A lease never gets shorter, so what the
- * guardian knows is never too late. */
+/* The hold stays valid for so many ms from now on: writes the moments for the guardian to read. Returns after how many
+ * ms to do so again. A lease never gets shorter, so the guardian never knows too late a moment. */
 int64_t cmd_lease_publish(cmd_lease *lease, int64_t remaining, cmd_moments *moments);
 /* With --timing: says how far TERM, KILL and the earliest expiry are. */
 void cmd_lease_tell(const cmd_lease *lease, const char *event);

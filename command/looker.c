@@ -15,7 +15,7 @@ static int32_t read_permits(cmd_walk *walk, const char *path) {
     return (int32_t)permits;
 }
 
-/* What works there. Sets looker->permits. CMD_OK, or a result. */
+/* Find the recipe that works there. Sets looker->permits. CMD_OK, or a result. */
 static int find_kind(cmd_looker *looker, const char *path, cmd_kind *kind) {
     cmd_walk walk;
     int code = cmd_walk_start(&walk, looker->settings, path, 0), status = CMD_OK;
@@ -59,7 +59,7 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
     }
     if (!path || kind != CMD_KIND_NONE)
         return CMD_OK;
-    /* The path is fine, as there is a lock now. Is it something else? */
+    /* The path is fine, as there is a lock now. Does another recipe work there? */
     int found = find_kind(looker, path, &kind);
     if (found != CMD_OK || kind == CMD_KIND_NONE || kind == CMD_KIND_LOCK)
         return found;

@@ -1,4 +1,4 @@
-/* What the verbs that only look have in common: a session that claims nothing, and the queue at a path. */
+/* The common part of the verbs that only look: a session that claims nothing, and the queue at a path. */
 #ifndef CMD_LOOKER_H
 #define CMD_LOOKER_H
 
@@ -15,14 +15,15 @@ typedef struct {
     int32_t permits;        /* of a semaphore */
 } cmd_looker;
 
-/* Who stands there, the oldest first. Of a semaphore the holders of permits, and `waiting` is its queue; else that is NULL. */
+/* The contenders there, the oldest first. For a semaphore they are the holders of permits, and `waiting` is its queue;
+ * otherwise that is NULL. */
 typedef struct {
     pdk_contenders *list, *waiting;
     size_t holders; /* so many of the list: one, the readers before the first writer, all of a semaphore */
 } cmd_queue;
 
-/* Without --shared and --slots the kind is that of the nodes that are there; a lock when there are none. path may be NULL. CMD_OK, or it
- * says why not, and it is the result. */
+/* Without --shared and --slots the nodes that are there tell the kind; without nodes it is a lock. path may be NULL.
+ * CMD_OK, or another result, having said why. */
 int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char *path);
 /* cmd_queue_clear in any case. */
 pdk_status cmd_looker_look(const cmd_looker *looker, cmd_queue *queue);

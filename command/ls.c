@@ -1,4 +1,5 @@
-/* paddock ls: the directories below a path, and which recipe works in each. docs/command.md has the schema of --json. */
+/* paddock ls: the directories below a path, and the recipe that works in each. docs/command.md has the schema of
+ * --json. */
 #include "print.h"
 #include "say.h"
 #include "status.h"

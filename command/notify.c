@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Half of what the watchdog allows, as sd_watchdog_enabled(3) recommends. */
+/* Half of the time that the watchdog allows, as sd_watchdog_enabled(3) recommends. */
 static int64_t watchdog_interval(void) {
     const char *usec = g_getenv("WATCHDOG_USEC"), *pid = g_getenv("WATCHDOG_PID");
     guint64 allowed;

@@ -1,4 +1,4 @@
-/* What a service tells systemd, as sd_notify(3) does. */
+/* The messages of a service to systemd, as sd_notify(3) sends them. */
 #ifndef CMD_NOTIFY_H
 #define CMD_NOTIFY_H
 

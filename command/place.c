@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* As other clients write them, too: docs/recipes. */
+/* The names of nodes, as other clients write them, too: docs/recipes. */
 static const struct {
     const char *token;
     cmd_kind kind;
@@ -34,7 +34,7 @@ void cmd_place_free(gpointer data) {
     g_free(place);
 }
 
-/* The number is ten characters, a minus included. One with eleven is of a counter that ran past its end. */
+/* The number is ten characters, a minus included. Eleven come of a counter that ran past its end. */
 static bool read_name(const char *name, contender *found) {
     size_t length = strlen(name);
     for (size_t digits = 11; digits >= 10; digits--) {

@@ -1,4 +1,5 @@
-/* A directory in ZooKeeper, and what the names of its children tell: which recipe works there, who holds, who waits. */
+/* A directory in ZooKeeper, and the news in the names of its children: the recipe that works there, its holders, its
+ * waiters. */
 #ifndef CMD_PLACE_H
 #define CMD_PLACE_H
 
@@ -16,7 +17,8 @@ typedef struct {
     int32_t last_sequence;  /* the newest contender's; -1: there is none */
     int code;               /* 0, or why it could not be listed */
     cmd_stat stat;
-    /* The two directories of a semaphore, as indexes among the places; 0: it has none. They are not places of their own. */
+    /* The two directories of a semaphore, as indexes among the places; 0: it has none. They are not places of their
+     * own. */
     guint leases, locks;
     bool part;
 } cmd_place;

@@ -1,4 +1,4 @@
-/* What the program prints on standard output: JSON, and lines for people. */
+/* The program's standard output: JSON, and lines for people. */
 #ifndef CMD_PRINT_H
 #define CMD_PRINT_H
 
@@ -21,7 +21,7 @@ void cmd_json_boolean(JsonBuilder *builder, const char *name, bool value);
 /* A moment in UTC, by its ms since 1970; "-" for 0. g_free it. */
 char *cmd_when(int64_t ms);
 
-/* false after a failure of standard output, such as a full disk, which it says. */
+/* false after a failure of standard output, such as a full disk, having said so. */
 bool cmd_print_end(void);
 
 #endif

@@ -9,11 +9,12 @@ typedef struct {
     const pdk_contenders *list;
     size_t index;      /* in the list */
     size_t position;   /* among all that are shown */
-    bool holds, waits; /* waits: for another contender, that at `before` in the same list */
+    bool holds, waits; /* waits: for the contender at `before` in the same list */
     size_t before;
 } contender;
 
-/* A reader waits for the nearest writer ahead, all others for the next ahead. The first in a semaphore's queue waits for permits. */
+/* A reader waits for the nearest writer ahead, all others for the next ahead. The first in a semaphore's queue waits
+ * for permits. */
 static contender contender_at(const cmd_queue *queue, size_t position) {
     size_t held = pdk_contenders_count(queue->list);
     contender c = {.list = queue->list, .index = position, .position = position, .holds = position < queue->holders};
@@ -68,7 +69,7 @@ void cmd_queue_print(const cmd_queue *queue, size_t most) {
         printf("%zu more\n", count - most);
 }
 
-/* "host" of an identity in Paddock's form, host:pid[:label]; others write what they like. */
+/* The host of an identity in Paddock's form, host:pid[:label]; other clients write other forms. */
 static char *host_of(const char *identity) {
     const char *colon = strchr(identity, ':');
     size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;

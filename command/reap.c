@@ -17,7 +17,7 @@ enum { NUMBERS = 4194304, DEEPEST = 64 }; /* PID_MAX_LIMIT of Linux */
 
 bool cmd_reap_all_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0; }
 
-/* ---- who is there */
+/* ---- the children */
 
 /* Of one thread. false: the system does not tell. */
 static bool add_children_of(const char *process, const char *thread, GArray *pids) {
@@ -58,7 +58,7 @@ bool cmd_sees_children(void) {
     return pids != NULL;
 }
 
-/* Whoever can be waited for is a child, dead or alive. */
+/* Is it a child, dead or alive? Only a child can be waited for. */
 static bool is_child(pid_t pid, bool *dead) {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT))
@@ -69,7 +69,7 @@ static bool is_child(pid_t pid, bool *dead) {
 
 /* ---- the group's number */
 
-/* A process that ends at once. Without a signal at its end it is no child for a wait that does not ask for such (__WCLONE). */
+/* A process that ends at once. Since it sends no signal at its end, a wait sees it only with __WCLONE. */
 static pid_t make_pin(void) {
     pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
     if (pid == 0)
@@ -77,7 +77,7 @@ static pid_t make_pin(void) {
     return pid > 0 ? pid : 0;
 }
 
-/* KILL: somebody may have stopped it before it ended. */
+/* Take the pin out, with KILL, since somebody may have stopped it before it ended. */
 static void take_out(pid_t pin) {
     if (!pin)
         return;
@@ -99,7 +99,8 @@ void cmd_family_begin(cmd_family *f, pid_t leader) { *f = (cmd_family){.group = 
 void cmd_family_adopt(cmd_family *f, pid_t leader) {
     siginfo_t info;
     *f = (cmd_family){.leader = leader, .pin = leader > 0 ? pin(leader) : 0};
-    /* From now on the number stays with whoever has it. Ours: a child is in the group, a dead leader or an older pin at least. */
+    /* From now on the number stays with its owner. That is us if a child is in the group: at least a dead leader, or an
+     * older pin. */
     if (f->pin && waitid(P_PGID, (id_t)leader, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0)
         f->group = leader;
 }
@@ -139,15 +140,15 @@ void cmd_family_signal(const cmd_family *f, int number) {
         kill(-f->group, number);
 }
 
-/* A child keeps its number until we reap it. One that is dead has no user any more. */
+/* Signal a child, which keeps its number until we reap it. A dead one has no user any more. */
 static void signal_child(pid_t pid, int number, pid_t *refused) {
     bool dead;
     if (is_child(pid, &dead) && !dead && kill(pid, number) && errno == EPERM)
         *refused = pid;
 }
 
-/* Numbers are given in turn. So those below got theirs after the leader, and most of them before the newest process. For KILL all
- * numbers are tried, until nobody is left. */
+/* Signal all children by trying numbers. Numbers are given in turn, so the processes below got theirs after the leader,
+ * and most of them before the newest process. For KILL all numbers are tried, until nobody is left. */
 static void signal_by_number(cmd_family *f, int number, pid_t *refused) {
     enum { LOOK_EACH = 1024 };
     bool stopped = false;
@@ -177,7 +178,7 @@ pid_t cmd_family_signal_all(cmd_family *f, int number) {
     return refused;
 }
 
-/* A zombie has no user any more. One that is hidden lives. */
+/* Is it a zombie, which has no user any more? A hidden process lives. */
 static bool is_zombie(const char *process) {
     g_autofree char *path = g_strdup_printf("/proc/%s/stat", process), *text = NULL;
     const char *end = g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')') : NULL;
@@ -186,7 +187,7 @@ static bool is_zombie(const char *process) {
 
 static bool refuses(pid_t pid) { return kill(pid, 0) && errno == EPERM; }
 
-/* A zombie may be reaped before its state is read, which looks like one that is hidden: so it is asked once more. */
+/* A zombie that is reaped before its state is read looks like a hidden process, so the system is asked once more. */
 bool cmd_is_out_of_reach(pid_t pid) {
     g_autofree char *number = g_strdup_printf("%d", pid);
     return refuses(pid) && !is_zombie(number) && refuses(pid);
@@ -202,7 +203,8 @@ static bool is_listed(const char *parent, pid_t pid) {
     return found;
 }
 
-/* The number may have changed hands since it was read: who is a child before and after is the same. */
+/* The number may have changed hands since it was read. But a process that is a child before and after is the same
+ * one. */
 static pid_t stranger_below(const char *parent, int depth) {
     GArray *pids = depth < DEEPEST ? children_of(parent) : NULL;
     pid_t found = 0;
@@ -232,12 +234,12 @@ pid_t cmd_family_stranger(const cmd_family *f) {
 static pid_t below;
 
 static void pass_on(const siginfo_t *signal) {
-    /* Those of a terminal it has got itself. */
+    /* The child has got a terminal's signals itself. */
     if (signal->si_code <= 0)
         kill(below, signal->si_signo);
 }
 
-/* Whoever was killed leaves a guardian, which has to end what the other one ran. It has this long. */
+/* A keeper that was killed leaves a guardian, which has to end the keeper's command. It has this long. */
 enum { LAST_MS = 30000 };
 
 static _Noreturn void reap_until_it_ends(const sigset_t *signals) {
@@ -259,7 +261,7 @@ static _Noreturn void reap_until_it_ends(const sigset_t *signals) {
     }
 }
 
-/* Whoever waits for the end of a pipe waits for the child alone. */
+/* Let go of the descriptors, so that a program that waits for the end of a pipe waits for the child alone. */
 static void let_go_of_descriptors(void) {
     int nothing = open("/dev/null", O_RDWR);
     for (int i = STDIN_FILENO; nothing >= 0 && i <= STDERR_FILENO; i++)

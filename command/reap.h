@@ -1,11 +1,13 @@
 /*
- * All that a command has started: its process group, and the children of this process, which is the subreaper of them all.
+ * All that a command has started: its process group, and the children of this process, which is the subreaper of them
+ * all.
  *
  *     begin ──► it runs ──► its leader has ended: pinned, then reaped ──► killed, layer by layer ──► gone
  *
- * A number belongs to a process until that is reaped, and to a group while somebody is in it. So nobody else has the number of the
- * leader before it is reaped. By then a *pin* is in the group: a process that ends at once, and that a wait for any child does
- * not see. It goes last. So a signal for the group never reaches somebody else, who got the number meanwhile.
+ * A number belongs to a process until that is reaped, and to a group while somebody is in it. So nobody else has the
+ * number of the leader before it is reaped. By then a *pin* is in the group: a process that ends at once, and that a
+ * wait for any child does not see. It goes last. So a signal for the group never reaches strangers that got the number
+ * meanwhile.
  */
 #ifndef CMD_REAP_H
 #define CMD_REAP_H
@@ -13,14 +15,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Makes this process the parent of all orphans below it. false: the system refuses, and what leaves the command is not found. */
+/* Makes this process the parent of all orphans below it. false: the system refuses, and processes that leave the
+ * command are not found. */
 bool cmd_reap_all_orphans(void);
 
-/* As the first process of a container: a child goes on from here, and this one stays and reaps orphans, passes signals on, and ends with the
- * child's status. Otherwise nothing. */
+/* For the first process of a container: a child goes on from here, and this process stays, reaps orphans, passes
+ * signals on, and ends with the child's status. Any other process just goes on. */
 void cmd_be_init(void);
 
-/* Can the system tell who our children are? Otherwise every number is tried, which may take seconds. */
+/* Can the system tell our children? Otherwise every number is tried, which may take seconds. */
 bool cmd_sees_children(void);
 
 typedef struct {
@@ -32,17 +35,17 @@ typedef struct {
 
 /* The leader is a child of this process, and leads its group. */
 void cmd_family_begin(cmd_family *family, pid_t leader);
-/* The family of a process below, which is dead: its children are ours. Its leader may have been reaped before, and then its number
- * is nobody's. */
+/* The family of a process below, which is dead: its children are ours. Its leader may have been reaped before, and then
+ * its number is nobody's. */
 void cmd_family_adopt(cmd_family *family, pid_t leader);
-/* Reaps whoever has ended. *stopped: the leader has been stopped. false: nothing of the family is left. */
+/* Reaps all children that have ended. *stopped: the leader has been stopped. false: nothing of the family is left. */
 bool cmd_family_reap(cmd_family *family, bool *stopped);
 /* A signal for the group. */
 void cmd_family_signal(const cmd_family *family, int number);
-/* A signal for the group, and for each direct child. Those below come later: they become ours when their parent dies. The pid of one
- * that belongs to another user and refuses it, or 0. */
+/* A signal for the group, and for each direct child. Processes below come later: they become ours when their parent
+ * dies. Returns the pid of a process of another user, which refuses the signal, or 0. */
 pid_t cmd_family_signal_all(cmd_family *family, int number);
-/* The pid of somebody at any depth who belongs to another user, so that we cannot end it; 0. */
+/* The pid of a process of another user, at any depth, which we cannot end; or 0. */
 pid_t cmd_family_stranger(const cmd_family *family);
 /* Does it live, and belong to another user, so that we cannot end it? */
 bool cmd_is_out_of_reach(pid_t pid);

@@ -1,4 +1,4 @@
-/* The recipe at a path, of the kind that --shared and --slots say. */
+/* The recipe at a path, of the kind that --shared and --slots name. */
 #ifndef CMD_RECIPE_H
 #define CMD_RECIPE_H
 

@@ -43,8 +43,9 @@ char *cmd_escape(const char *text) {
 
 /* ---- words that hold up nothing
  *
- * A pipe that nobody reads, and a terminal that is stopped, keep a writer waiting. A deadline may pass meanwhile, so a line that does not
- * fit is left out. Non-blocking is a property of an open file, which others share; so pipes and terminals are opened once more. */
+ * A pipe that nobody reads, and a terminal that is stopped, keep a writer waiting. A deadline may pass meanwhile, so a
+ * line that does not fit is left out. Non-blocking is a property of an open file, which others share; so pipes and
+ * terminals are opened once more. */
 
 static int open_words(void) {
     struct stat where;
@@ -88,7 +89,7 @@ static void cut_to_pipe(char *line) {
     memcpy(line + length, end, sizeof end);
 }
 
-/* One write a line, so that the lines of several processes do not mix. errno stays: it is what the words are about. */
+/* One write a line, so that the lines of several processes do not mix. errno stays, since the words are about it. */
 static void say(const char *format, va_list arguments) {
     int error = errno;
     static int words = -1;

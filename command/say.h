@@ -1,4 +1,4 @@
-/* What the program says on standard error, and text of others made harmless. */
+/* The program's words on standard error, and text of others made harmless. */
 #ifndef CMD_SAY_H
 #define CMD_SAY_H
 
@@ -6,27 +6,27 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* -q: errors are not said either; the exit status tells. -v: what happens is said. */
+/* -q: not even errors are said; the exit status tells. -v: events are said. */
 extern bool cmd_quiet, cmd_verbose;
 
-/* None of these waits: a line that standard error has no room for is left out, and counted in the next one. One that is longer than
- * PIPE_BUF is cut. */
+/* None of these waits: a line that standard error has no room for is left out, and counted in the next one. A line
+ * longer than PIPE_BUF is cut. */
 void cmd_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
 void cmd_tell(const char *format, ...) G_GNUC_PRINTF(1, 2); /* with -v */
 
-/* Writes what the descriptor takes now: how many bytes, or -1 and errno; EAGAIN: it has no room. A pipe has room when 4096 bytes
- * (PIPE_BUF) are free, so the text has no more. */
+/* Writes as much as the descriptor takes now: how many bytes, or -1 and errno; EAGAIN: it has no room. A pipe has room
+ * when 4096 bytes (PIPE_BUF) are free, so the text has no more. */
 ssize_t cmd_write_now(int descriptor, const char *text, size_t size);
 
 /*
- * Opens /dev/null as each of descriptors 0, 1 and 2 that is closed. A file or a channel of ours would get the number, and our words would
- * go there. What we start has all three as well.
+ * Opens /dev/null as each of descriptors 0, 1 and 2 that is closed. A file or a channel of ours would get the number,
+ * and our words would go there. Processes that we start have all three as well.
  */
 void cmd_fill_standard(void);
 
 /*
- * The text with everything that could act on a terminal as \xHH or \u{HHHH}: control and format characters, separators of
- * lines, bytes that are no UTF-8; a backslash is \\. Two texts that differ stay different. g_free it.
+ * The text with everything that could act on a terminal as \xHH or \u{HHHH}: control and format characters, separators
+ * of lines, bytes that are no UTF-8; a backslash is \\. Two texts that differ stay different. g_free it.
  */
 char *cmd_escape(const char *text);
 

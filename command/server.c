@@ -3,7 +3,8 @@
  *     start, ready ──► the command, with PADDOCK_SERVERS ──► gone, with the command's status
  *                └──► no command: until a signal
  *
- * The command stays in the process group of this process, so the terminal's signals reach it without us. Others are passed on.
+ * The command stays in the process group of this process, so the terminal's signals reach it without us. Others are
+ * passed on.
  */
 #include "print.h"
 #include "say.h"
@@ -52,7 +53,7 @@ static int start_command(server *s, char **words) {
     return g_error_matches(error, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT) ? CMD_NOT_FOUND : CMD_CANNOT_EXECUTE;
 }
 
-/* True when it has ended; then *status is what it stands for. */
+/* True when it has ended; then *status is its exit status. */
 static bool command_ended(const server *s, int *status) {
     int how;
     if (!s->command || waitpid(s->command, &how, WNOHANG) != s->command)
@@ -79,13 +80,13 @@ static bool servers_run(server *s) {
     return left > 0;
 }
 
-/* A signal that a process has sent to us alone is for the command. Those of a terminal it has got itself. */
+/* Pass on a signal that a process has sent to us alone. The command has got a terminal's signals itself. */
 static void pass_on(const server *s, const siginfo_t *signal) {
     if (signal->si_code <= 0)
         kill(s->command, signal->si_signo);
 }
 
-/* Until the command has ended, or a signal ends us. The exit status. */
+/* Serve until the command has ended, or a signal ends us. The exit status. */
 static int serve(server *s, const sigset_t *signals) {
     int status = CMD_OK;
     for (;;) {
@@ -104,7 +105,8 @@ static int serve(server *s, const sigset_t *signals) {
     }
 }
 
-/* Without a command the line is for whoever reads our output. The command's output is its own. */
+/* Announce the servers. Without a command the line is for the reader of our output; a command has its output to
+ * itself. */
 static int announce(const server *s, bool has_command) {
     if (has_command) {
         cmd_tell("servers: %s", pdk_test_ensemble_hosts(s->ensemble));
@@ -114,7 +116,7 @@ static int announce(const server *s, bool has_command) {
     return cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
 }
 
-/* Those that a caller has us ignore stay ignored, as under nohup(1). */
+/* The signals to wait for. Signals that a caller has us ignore stay ignored, as under nohup(1). */
 static sigset_t waited_for(void) {
     static const int mine[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
     sigset_t signals;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { DIGEST_BYTES = 1024 };
-#define NOT_GIVEN (-DBL_MAX) /* of a number of seconds: "-inf" is one that somebody gives */
+#define NOT_GIVEN (-DBL_MAX) /* no number of seconds was given: "-inf" would be one */
 
 void cmd_settings_init(cmd_settings *settings) {
     *settings = (cmd_settings){.digest_fd = G_MININT,
@@ -102,13 +102,13 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         g_option_context_add_main_entries(context, json, NULL);
 }
 
-/* Opening a pipe waits for its writer. */
+/* Is it a pipe? To open one would wait for its writer. */
 static bool is_pipe(const char *file) {
     struct stat stat_of;
     return stat(file, &stat_of) == 0 && S_ISFIFO(stat_of.st_mode);
 }
 
-/* A password is for the servers that it was written for: who asks others must not get it. */
+/* Take the password's file. A password is for the servers that it was written for: it must not go to others. */
 static void take_digest_file(cmd_settings *s, const char *file, bool own_servers, const char *digest_file) {
     if (s->digest_file || s->digest_fd >= 0)
         return;
@@ -118,7 +118,8 @@ static void take_digest_file(cmd_settings *s, const char *file, bool own_servers
         cmd_error("%s: its digest-file is for its servers, and is not used for others; give --digest-file", file);
 }
 
-/* The word that strangers may change the directories is for those servers alone, too. false: it is no such word. */
+/* Take the word that strangers may change the directories. It is for those servers alone, too. false: it is no such
+ * word. */
 static bool take_accept_unprotected(cmd_settings *s, const char *file, bool own_servers, GKeyFile *keys) {
     g_autoptr(GError) wrong = NULL;
     bool accept = g_key_file_get_boolean(keys, "paddock", "accept-unprotected", &wrong);
@@ -139,7 +140,7 @@ static bool take_accept_unprotected(cmd_settings *s, const char *file, bool own_
     return true;
 }
 
-/* A file below a home that is none, or that is not ours to read. */
+/* Is the file below a home that does not exist, or that we may not read? */
 static bool is_out_of_reach(const GError *error) {
     static const int codes[] = {G_FILE_ERROR_ACCES, G_FILE_ERROR_PERM, G_FILE_ERROR_NOTDIR, G_FILE_ERROR_LOOP};
     bool found = false;
@@ -188,8 +189,9 @@ static bool take(cmd_settings *s, const char *file, bool own_servers, GKeyFile *
     return true;
 }
 
-/* A file that does not exist is empty, unless it was asked for. So is one that cannot be read, where the servers are known without it:
- * without them another file must not decide whom we ask. false, having said so, when it is an error. */
+/* A file that does not exist is as good as an empty one, unless it was asked for. So is a file that cannot be read, if
+ * the servers are known without it: otherwise another file would decide which servers we ask. false, having said so,
+ * when it is an error. */
 static bool is_as_good_as_absent(const cmd_settings *s, const char *file, bool asked, const GError *error) {
     if (!asked && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
         return true;
@@ -223,7 +225,7 @@ static bool read_config(cmd_settings *s, const char *file, bool asked) {
     return true;
 }
 
-/* The earlier one counts: command line, environment, the user's file, the machine's file. */
+/* Read the settings. The earlier one counts: command line, environment, the user's file, the machine's file. */
 static bool read_settings(cmd_settings *s) {
     const char *servers = g_getenv("PADDOCK_SERVERS");
     if (!s->servers && servers && *servers)
@@ -263,7 +265,7 @@ static bool read_digest(cmd_settings *s) {
     if (file) {
         length = fread(text, 1, sizeof text - 1, file);
         fclose(file);
-        cmd_fill_standard(); /* it may have been one of them */
+        cmd_fill_standard(); /* it may have been descriptor 0, 1 or 2 */
     }
     text[length] = '\0';
     text[strcspn(text, "\r\n")] = '\0';

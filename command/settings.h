@@ -1,5 +1,5 @@
-/* What the verbs have in common: the servers, the session, the kind of lock. From the command line, the environment and a
- * configuration file. */
+/* The common settings of the verbs: the servers, the session, the kind of lock. They come from the command line, the
+ * environment and a configuration file. */
 #ifndef CMD_SETTINGS_H
 #define CMD_SETTINGS_H
 
@@ -40,17 +40,18 @@ enum {
 };
 
 /*
- * Parses the options of a verb, up to the first argument that is none. Takes the rest from the environment and the
- * configuration file. `more` are the verb's own options, or NULL. On an error it says so, and returns false.
+ * Parses the options of a verb, up to the first argument that is none. Takes the other settings from the environment
+ * and the configuration file. `more` are the verb's own options, or NULL. On an error it says so, and returns false.
  */
 bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const char *usage, unsigned options,
                         const GOptionEntry *more);
 
-/* The command is what comes after the first "--", wherever the paths stand; *argc loses it. NULL: there is none. */
+/* The command: all behind the first "--", wherever the paths stand; *argc loses it. NULL: there is none. */
 char **cmd_split_command(int *argc, char **argv);
 
-/* The session's options by the settings, which must live as long as they are used. on_log_user may be set to the address of a string, which
- * is replaced by why there is no connection (g_free), where callbacks are dispatched. */
+/* The session's options by the settings, which must live as long as they are used. on_log_user may be set to the
+ * address of a string. Where callbacks are dispatched, it is replaced by the reason why there is no connection
+ * (g_free). */
 pdk_session_options cmd_settings_session(const cmd_settings *settings);
 
 #endif

@@ -1,4 +1,4 @@
-/* paddock show: who holds a lock and who waits for it. docs/command.md has the schema of --json. */
+/* paddock show: the holders of a lock and its waiters. docs/command.md has the schema of --json. */
 #include "looker.h"
 #include "print.h"
 #include "queue.h"

@@ -1,5 +1,5 @@
-/* Signals that the caller has us ignore: nohup(1), a shell's background job, systemd for SIGPIPE. They stay ignored, and the commands that
- * we start find them so. */
+/* Signals that the caller has us ignore: nohup(1), a shell's background job, systemd for SIGPIPE. They stay ignored,
+ * and the commands that we start find them so. */
 #ifndef CMD_SIGNALS_H
 #define CMD_SIGNALS_H
 

@@ -47,7 +47,7 @@ pid_t cmd_spawn(char **command, pid_t keepers_group) {
         errno = failed;
         return -1;
     }
-    setpgid(pid, pid); /* whoever is first */
+    setpgid(pid, pid); /* parent or child, whichever is first */
     ssize_t got;
     do
         got = read(report[0], &why, sizeof why);

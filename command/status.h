@@ -5,8 +5,9 @@
  *                                                                        ▲
  *                                               -E: cmd_chosen, any number, 0 too
  *
- * A result below 256 is the exit status, the same for every verb. They are an interface: docs/command.md lists them. CMD_TAKEN is
- * none: the user chooses its exit status. That number has a type of its own, so that no code can take it for a result.
+ * A result below 256 is the exit status, the same for every verb. They are an interface: docs/command.md lists them.
+ * CMD_TAKEN is none: the user chooses its exit status. That number has a type of its own, so that no code can take it
+ * for a result.
  */
 #ifndef CMD_STATUS_H
 #define CMD_STATUS_H

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The oldest that holds, as its node tells. */
+/* The oldest holder, as its node tells. */
 typedef struct {
     const cmd_place *place;
     char *identity; /* NULL: it has gone, or may not be read */

@@ -37,7 +37,7 @@ static bool has_name(const GPtrArray *names, const char *wanted) {
     return false;
 }
 
-/* Its directories are looked at, too; of what may be a semaphore in any case. */
+/* Look at its directories, too; at the directories of a possible semaphore in any case. */
 static void descend(cmd_walk *walk, guint index, const GPtrArray *names, guint depth) {
     cmd_place *place = g_ptr_array_index(walk->places, index);
     bool semaphore = has_name(names, "leases") && has_name(names, "locks");

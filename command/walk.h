@@ -15,17 +15,17 @@ typedef struct {
     bool complete; /* false: there are more than CMD_WALK_MOST, and the rest is not seen */
 } cmd_walk;
 
-/* Connects, and walks: the path and `depth` levels below it. The nodes of contenders are none of the places, and ZooKeeper's own
- * directory is left out. CMD_OK, or it says why not, and it is the exit status. cmd_walk_end in any case. */
+/* Connects, and walks: the path and `depth` levels below it. The nodes of contenders are none of the places, and
+ * ZooKeeper's own directory is left out. CMD_OK, or the exit status, having said why. Call cmd_walk_end in any case. */
 int cmd_walk_begin(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth);
 /* The same in silence: 0, a code of ZooKeeper, or CMD_WIRE_BROKEN, with words in walk->wire.error. */
 int cmd_walk_start(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth);
 void cmd_walk_end(cmd_walk *walk);
 
-/* Is it a place to be shown? Not the halves of a semaphore, and not what has gone meanwhile. */
+/* Is it a place to be shown? The halves of a semaphore are not, nor are directories that have gone meanwhile. */
 bool cmd_walk_shows(const cmd_place *place);
 
-/* The exit status when a path is none that ZooKeeper could have, having said why; else CMD_OK. */
+/* The exit status when ZooKeeper could have no such path, having said why; otherwise CMD_OK. */
 int cmd_walk_check_path(const char *verb, const char *path);
 
 #endif

@@ -1,8 +1,9 @@
-/* paddock watch: a queue as it changes. On a terminal it is drawn again and again, elsewhere each state is a line of JSON.
+/* paddock watch: a queue as it changes. On a terminal it is drawn again and again, elsewhere each state is a line of
+ * JSON.
  *
  *     look ──► changed? ──► print ──► sleep --every ──► look …        TERM, INT, HUP end it, with 0
  *
- * It looks again and again, and stands in no queue. What comes and goes between two looks is not seen.
+ * It looks again and again, and stands in no queue. A contender that comes and goes between two looks is not seen.
  */
 #include "looker.h"
 #include "print.h"
@@ -18,7 +19,7 @@
 static const char no_wrap[] = "\033[?7l", wrap[] = "\033[?7h";
 static volatile sig_atomic_t on_terminal;
 
-/* The lock is nobody's business here, so nothing has to be closed. */
+/* End at once: there is no lock here, so nothing has to be closed. */
 static void end(int number) {
     (void)number;
     if (on_terminal) {
@@ -66,7 +67,7 @@ static void add_line(const char *path, const cmd_queue *queue, const char *troub
     cmd_print_json(builder);
 }
 
-/* Until it is ended, or standard output fails. */
+/* Watch until a signal ends it, or standard output fails. */
 static void watch_on(const cmd_looker *looker, const char *path, double every) {
     cmd_queue last = {0};
     pdk_status before = PDK_OK;
@@ -80,7 +81,7 @@ static void watch_on(const cmd_looker *looker, const char *path, double every) {
             draw(path, &queue, trouble);
         else if (news)
             add_line(path, &queue, trouble);
-        cmd_queue *old = status ? &queue : &last; /* what goes */
+        cmd_queue *old = status ? &queue : &last; /* this one goes */
         cmd_queue_clear(old);
         if (!status)
             last = queue;

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Requests, and what they are called on the wire. */
+/* Requests, and their numbers on the wire. */
 enum { GET_DATA = 4, GET_ACL = 6, GET_CHILDREN2 = 12, AUTH = 100, CLOSE = -11, AUTH_XID = -4, AUTH_FAILED = -115 };
 enum { ANSWER_MOST = 64 << 20, TEXT_MOST = 1024, NAME_MOST = 1 << 20, PASSWORD = 16 };
 /* No server gives more to a session. */
@@ -38,7 +38,7 @@ static void put_bool(GByteArray *out, bool value) { g_byte_array_append(out, (co
 
 static bool has(const cmd_wire *w, gsize size) { return w->in->len - w->at >= size; }
 
-/* Zeros, where there is not so much. */
+/* Take so many bytes; zeros, where there are fewer. */
 static void take(cmd_wire *w, void *bytes, gsize size) {
     memset(bytes, 0, size);
     w->bad = w->bad || !has(w, size);
@@ -59,7 +59,7 @@ static int64_t take_long(cmd_wire *w) {
     return (int64_t)GUINT64_FROM_BE(bytes);
 }
 
-/* A text of at most `most` bytes; what is beyond is left out. g_free it. Data that are NULL have the length -1. */
+/* Take a text of at most `most` bytes; the rest is left out. g_free it. Data that are NULL have the length -1. */
 static char *take_text(cmd_wire *w, gsize most) {
     int32_t size = take_int(w);
     gsize length = size > 0 ? (gsize)size : 0;
@@ -71,7 +71,7 @@ static char *take_text(cmd_wire *w, gsize most) {
     return text;
 }
 
-/* How many of something, each of which takes four bytes at least. */
+/* Take the number of things that follow, each of which has four bytes at least. */
 static int32_t take_count(cmd_wire *w) {
     int32_t count = take_int(w);
     w->bad = w->bad || count < 0 || !has(w, (gsize)count * 4);
@@ -91,7 +91,7 @@ static int64_t take_time(cmd_wire *w) {
     return w->bad ? 0 : ms;
 }
 
-/* A token_base has room above it. */
+/* Take a zxid, with room above it for a token_base. */
 static int64_t take_zxid(cmd_wire *w) {
     int64_t zxid = take_long(w);
     w->bad = w->bad || zxid < -1 || zxid >= G_GINT64_CONSTANT(1) << 62; /* -1: the root's pzxid, until it has a child */
@@ -129,7 +129,7 @@ static int hung_up(cmd_wire *w, const char *what) {
     return fail(w, what);
 }
 
-/* Until the socket is ready, or the moment is over. */
+/* Wait until the socket is ready, or the moment is over. */
 static bool await(const cmd_wire *w, short events, int64_t deadline) {
     struct pollfd wait = {.fd = w->socket, .events = events};
     int64_t left = deadline - cmd_now_ms();
@@ -187,7 +187,7 @@ static int receive_packet(cmd_wire *w, int64_t timeout_ms) {
     return receive(w, w->in->data, size, deadline);
 }
 
-/* Everything in `body` as a packet of its own. */
+/* Queue everything in `body` as a packet of its own. */
 static void send_later(cmd_wire *w, GByteArray *body) {
     put_int(w->out, (int32_t)body->len);
     g_byte_array_append(w->out, body->data, body->len);
@@ -226,7 +226,7 @@ static int answer(cmd_wire *w, int32_t xid) {
 
 /* ---- the session */
 
-/* For a session that there is, or with 0 for a new one. */
+/* Greet the server for an existing session, or with 0 for a new one. */
 static void greet(cmd_wire *w, int64_t session, const guint8 *password, int32_t session_ms) {
     GByteArray *body = g_byte_array_new();
     put_int(body, 0);
@@ -280,13 +280,14 @@ int cmd_wire_open_any(cmd_wire *w, const cmd_servers *servers, const char *diges
     for (guint i = 0; i < count && code == CMD_WIRE_BROKEN; i++) {
         int64_t left = deadline - cmd_now_ms();
         cmd_wire_close(w);
-        /* A server that hangs leaves time for the others. */
+        /* A server that hangs must leave time for the others. */
         code = cmd_wire_open(w, servers->addresses[i], servers->chroot, digest, 15000, MAX(left / (count - i), 1));
     }
     return code;
 }
 
-/* A server that has ended the session answers first, and then hangs up. One that hangs up without an answer may be without a quorum. */
+/* A server that has ended the session answers first, and then hangs up. A server that hangs up without an answer may
+ * have no quorum. */
 static bool end_session(cmd_wire *w, int64_t session, int64_t deadline) {
     send_later(w, request(++w->xid, CLOSE));
     if (receive_packet(w, MAX(deadline - cmd_now_ms(), 1)))

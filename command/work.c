@@ -42,7 +42,7 @@ static void on_restored(void *user) {
     w->stopped = false;
 }
 
-/* "PADDOCK_TOKEN", or "PADDOCK_TOKEN_2" of the second of several. */
+/* Add a variable: "PADDOCK_TOKEN", or "PADDOCK_TOKEN_2" for the second of several. */
 static void add(cmd_message *order, size_t *used, const char *name, size_t number, const char *value) {
     g_autofree char *numbered = number ? g_strdup_printf("%s_%zu", name, number) : NULL;
     cmd_guard_add(order, used, numbered ? numbered : name, value);
@@ -61,7 +61,8 @@ static void add_part(cmd_message *order, size_t *used, const cmd_keeper *k, size
     add(order, used, "PADDOCK_SEQUENCER", number, pdk_hold_sequencer(part));
 }
 
-/* The first path without a number; of several, each with its own, from 1. false: the guardian is dead. */
+/* Order the start. The first path has variables without a number; of several paths each has its own number, from 1.
+ * false: the guardian is dead. */
 static bool order_start(cmd_work *w, int index) {
     static cmd_message order;
     const cmd_keeper *k = w->keeper;
@@ -123,7 +124,7 @@ static bool hear(cmd_work *w) {
     default:
         w->status = news.number;
         w->gone = true;
-        /* Its own status means: the lock was valid until all of it was gone. */
+        /* The command's own status means that the lock was valid until all of it was gone. */
         w->lost = w->lost || !cmd_keeper_is_valid(w->keeper);
         if (w->lost)
             cmd_lease_tell(&w->lease, "nothing of the command is left");
@@ -173,7 +174,7 @@ static void handle_time(cmd_work *w) {
     cmd_guard_order(&w->guard, CMD_END, MAX_HOLD_GRACE_MS);
 }
 
-/* A wish: the command gets TERM, and no KILL. CONT: one that is stopped could not end. */
+/* Handle a wish: the command gets TERM, and no KILL; and CONT, since a stopped one could not end. */
 static void handle_ask(cmd_work *w) {
     if (w->asked || !w->keeper->asked || w->gone)
         return;
@@ -182,7 +183,7 @@ static void handle_ask(cmd_work *w) {
     cmd_guard_order(&w->guard, CMD_FORWARD, SIGCONT);
 }
 
-/* Until nothing of the command is left. 0, or an exit status. */
+/* Attend until nothing of the command is left. 0, or an exit status. */
 static int attend(cmd_work *w) {
     struct pollfd news = {.fd = w->guard.channel, .events = POLLIN};
     while (!w->gone) {
@@ -202,7 +203,7 @@ static int attend(cmd_work *w) {
         }
         if (saw & CMD_SAW_LOSS && !w->gone)
             handle_loss(w);
-        /* One that has ended since is no reason: the guardian tells the next one, or that nothing is left. */
+        /* A process that has ended since is no reason: the guardian tells the next one, or that nothing is left. */
         if (w->unkillable && !w->gone && !cmd_keeper_is_valid(w->keeper) && cmd_is_out_of_reach(w->unkillable))
             return give_up(w);
         handle_time(w);
@@ -210,7 +211,8 @@ static int attend(cmd_work *w) {
     return CMD_OK;
 }
 
-/* What can be foreseen. Root may signal everybody, and a kernel that is told to gives no other user's rights. */
+/* Warn of a command that we could not end. Root may signal everybody, and a kernel that is told so gives no other
+ * user's rights. */
 static void warn(char **command) {
     struct stat file;
     g_autofree char *path = g_find_program_in_path(command[0]);
@@ -252,7 +254,7 @@ int cmd_work_run(cmd_work *w, int index) {
     w->gone = w->lost = w->too_long = w->asked = w->stopped = false;
     w->refused = w->status = w->terminated_by = w->unkillable = 0;
     w->deadline = most >= 0 ? cmd_now_ms() + most : INT64_MAX;
-    /* Those of another hold are over. */
+    /* The moments of another hold are over. */
     atomic_store(&w->guard.moments->term_at, INT64_MAX);
     atomic_store(&w->guard.moments->kill_at, INT64_MAX);
     atomic_store(&w->guard.moments->over, false);

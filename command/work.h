@@ -27,15 +27,15 @@ typedef struct {
     pid_t unkillable;  /* of another user: KILL was due, and it runs on; 0 */
 } cmd_work;
 
-/* Before the session is opened. Blocks signals, and forks the guardian with all commands that it may have to run. CMD_OK, or it has said
- * why not, and it is the exit status. */
+/* Before the session is opened. Blocks signals, and forks the guardian with all commands that it may have to run.
+ * CMD_OK, or the exit status, having said why. */
 int cmd_work_open(cmd_work *work, cmd_keeper *keeper, char **const *commands);
-/* Runs the command with this index under the keeper's hold. CMD_OK when nothing of it is left; otherwise the program has to end with
- * that status, and nothing of the command is left either. */
+/* Runs the command with this index under the keeper's hold. CMD_OK when nothing of it is left; otherwise the program
+ * has to end with that status, and nothing of the command is left either. */
 int cmd_work_run(cmd_work *work, int index);
-/* TERM now, KILL after so many ms; cmd_work_run goes on until all are gone. Nothing, when no command runs. */
+/* TERM now, KILL after so many ms; cmd_work_run goes on until all are gone. Nothing happens when no command runs. */
 void cmd_work_end(cmd_work *work, int kill_after_ms);
-/* The exit status that the last command stands for. `name` is said when it could not be executed. */
+/* The exit status for the end of the last command. `name` is said when it could not be executed. */
 int cmd_work_status(const cmd_work *work, const char *name);
 void cmd_work_close(cmd_work *work);
 
