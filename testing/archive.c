@@ -1,7 +1,7 @@
 /*
- * The archive of classes (AppCDS) that halves a server's start: a server is started once with the order to write down
- * the classes it has loaded when it ends. Several processes may do so at the same time: each writes a file of its own
- * and renames it.
+ * The archive of classes (AppCDS), which halves a server's start: a server is started once with the order to write
+ * down, at its end, the classes that it has loaded. Several processes may do so at the same time, since each writes a
+ * file of its own and renames it.
  */
 #include <glib.h>
 #include <glib/gstdio.h>

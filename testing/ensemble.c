@@ -29,7 +29,8 @@ struct pdk_test_ensemble {
 
 static int or_default(int value, int otherwise) { return value > 0 ? value : otherwise; }
 
-/* All fields, with zero for those that a caller of an older version did not know. False, and the reason is said. */
+/* Reads all fields, with zero for fields that a caller of an older version did not know. False, and the reason is
+ * said. */
 static bool read_options(const pdk_test_options *given, pdk_test_options *full) {
     const size_t size = given == NULL ? sizeof *full : given->size;
     const struct {
@@ -99,7 +100,7 @@ static char *joined(const pdk_test_ensemble *e, const char *(*address)(const pdk
     return g_string_free(text, FALSE);
 }
 
-/* Folders, ports and proxies. */
+/* Prepares folders, ports and proxies. */
 static bool prepare(pdk_test_ensemble *e, const pdk_test_options *options) {
     e->directory = options->data == NULL ? pdk__test_tempdir_new() : pdk__test_tempdir_keep(options->data);
     for (int i = 0; e->directory != NULL && i < e->size; i++) {
@@ -147,7 +148,7 @@ static bool spawn_all(pdk_test_ensemble *e) {
     return true;
 }
 
-/* Says what the first server that ended, or does not serve, has to say. */
+/* Tells the last words of the first server that ended, or does not serve. */
 static void explain(const pdk_test_ensemble *e) {
     const pdk__test_server *culprit = NULL;
     g_autofree char *words = NULL;
@@ -206,7 +207,7 @@ void pdk_test_ensemble_stop(pdk_test_ensemble *e) {
     g_free(e);
 }
 
-/* Another number is a mistake of the test program. */
+/* The number of a server. Another one is a mistake of the test program. */
 static int number(const pdk_test_ensemble *e, int i) {
     if (i < 0 || i >= e->size) {
         g_error("paddock-testing: there is no server %d; they are 0 to %d", i, e->size - 1);
@@ -258,7 +259,7 @@ int pdk_test_ensemble_leader(const pdk_test_ensemble *e) {
     return leader;
 }
 
-/* Ready, or never going to be. */
+/* Is it ready, or never going to be? */
 static bool settled(void *user) {
     const pdk_test_ensemble *e = user;
     int leaders = 0;

@@ -1,4 +1,4 @@
-/* What an ensemble tells beyond the public functions, for Paddock's own tests. */
+/* Functions of an ensemble beyond the public ones, for Paddock's own tests. */
 #ifndef TESTING_ENSEMBLE_H
 #define TESTING_ENSEMBLE_H
 

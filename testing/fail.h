@@ -4,7 +4,7 @@
 
 #include <glib.h>
 
-/* What pdk_test_last_error returns from now on. Say what failed, and what to do about it. */
+/* Sets the text that pdk_test_last_error returns from now on. It names the failure, and the remedy. */
 void pdk__test_fail(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 #endif

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* The class path to use (g_free): `wanted`, otherwise that of the environment, otherwise Debian's. Its parts are absolute paths, since
- * a server has a folder of its own. NULL, and the reason is said, when java or a jar is missing. */
+/* The class path to use (g_free): `wanted`, otherwise the environment's, otherwise Debian's. Its parts are absolute
+ * paths, since a server has a folder of its own. NULL, and the reason is said, when java or a jar is missing. */
 char *pdk__test_jvm_class_path(const char *wanted);
 
-/* What differs between the servers of one program. */
+/* The differences between the servers of one program. */
 typedef struct {
     const char *config; /* relative to the folder where it runs */
     const char *class_path;
@@ -20,8 +20,8 @@ typedef struct {
 /* The arguments, NULL-terminated (g_strfreev). */
 char **pdk__test_jvm_command(const pdk__test_jvm *jvm);
 
-/* Where the archive of classes belongs (g_free): in the user's cache directory, named after this java and these jars. It need not
- * exist. */
+/* The path of the archive of classes (g_free): in the user's cache directory, named after this java and these jars. It
+ * need not exist. */
 char *pdk__test_jvm_archive_path(const char *class_path, bool quorum);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * The links between the servers of an ensemble, each through a proxy.
  *
- * One of them needs more than a proxy. An election connection begins with the address at which its sender can be called
- * back. A server with a higher id hangs up and does call back, past every proxy. So that address is rewritten on the
- * way: to that of the proxy that leads from the receiver to the sender.
+ * An election connection needs more than a proxy. It begins with the address at which its sender can be called back. A
+ * server with a higher id hangs up and does call back, past every proxy. So that address is replaced on the way, by the
+ * address of the proxy that leads from the receiver to the sender.
  */
 #include "links.h"
 

@@ -1,6 +1,6 @@
 /*
- * The links between the servers of an ensemble, each through a proxy. Every server gets the proxies' addresses for its peers,
- * and for itself the address it really binds.
+ * The links between the servers of an ensemble, each through a proxy. Every server gets the proxies' addresses for its
+ * peers, and for itself the address that it really binds.
  */
 #ifndef TESTING_LINKS_H
 #define TESTING_LINKS_H

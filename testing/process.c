@@ -26,11 +26,11 @@ void pdk__test_fill_standard(void) {
     }
 }
 
-/* What a child is to become. */
+/* The plan for a child. */
 typedef struct {
     const char *const *argv;
-    const char *folder; /* NULL: that of this process */
-    int out, err;       /* -1: those of this process */
+    const char *folder; /* NULL: this process's */
+    int out, err;       /* -1: this process's */
     bool own_group;
 } plan;
 

@@ -1,7 +1,7 @@
 /*
- * What a proxy does beyond the public functions, for Paddock's own tests. It reads ZooKeeper's frames as they pass. All proxies share
- * one thread, which runs while there is a proxy. Every function may be called from any thread. "Up" is from client to server, "down"
- * from server to client.
+ * Functions of a proxy beyond the public ones, for Paddock's own tests. It reads ZooKeeper's frames as they pass. All
+ * proxies share one thread, which runs while there is a proxy. Every function may be called from any thread. "Up" is
+ * from client to server, "down" from server to client.
  */
 #ifndef TESTING_PROXY_H
 #define TESTING_PROXY_H
@@ -35,13 +35,15 @@ enum {
     PDK__TEST_OP_SET_WATCHES2 = 105,
 };
 
-/* To PDK_TEST_PASS, but held bytes are thrown away. Connections that held something, or were made meanwhile, are reset. */
+/* To PDK_TEST_PASS, but held bytes are thrown away. Connections that held something, or were made meanwhile, are
+ * reset. */
 void pdk__test_proxy_heal_discard(pdk_test_proxy *p);
 
 /*
  * Silence for one side, an end for the other: PDK_TEST_SILENT, but existing connections are reset at once towards the
- * side given, which so learns that they are gone. The other side keeps its ends, open and silent. With PDK__TEST_CLIENT_SIDE new
- * connections are refused, with PDK__TEST_SERVER_SIDE accepted and left silent. Any mode but PDK_TEST_SILENT resets the kept ends.
+ * side given, which so learns that they are gone. The other side keeps its ends, open and silent. With
+ * PDK__TEST_CLIENT_SIDE new connections are refused, with PDK__TEST_SERVER_SIDE accepted and left silent. Any mode but
+ * PDK_TEST_SILENT resets the kept ends.
  */
 typedef enum { PDK__TEST_CLIENT_SIDE, PDK__TEST_SERVER_SIDE } pdk__test_proxy_side;
 void pdk__test_proxy_hang_up(pdk_test_proxy *p, pdk__test_proxy_side side);
@@ -50,10 +52,11 @@ void pdk__test_proxy_hang_up(pdk_test_proxy *p, pdk__test_proxy_side side);
  * A cut at an exact moment, once: when the next request of type `opcode` (or PDK__TEST_OP_ANY) arrives,
  *   PDK__TEST_LOSE_REQUEST  it and all after it on that connection do not reach the server;
  *   PDK__TEST_LOSE_REPLY    it reaches the server and is executed, its reply and all after it do not reach the client.
- * Then the proxy goes to the mode `then`: with PDK_TEST_PASS or PDK_TEST_CUT the connection is reset (PDK__TEST_LOSE_REPLY: once the reply
- * has come in); with PDK_TEST_SILENT nothing is reset and the lost part is held: it is delivered on heal, late.
- * Other values of `then` are not allowed. Arming again replaces the earlier order. Delayed bytes of an earlier
- * request are lost with the connection. When a connection ends before its reply came, the order stands.
+ * Then the proxy goes to the mode `then`: with PDK_TEST_PASS or PDK_TEST_CUT the connection is reset
+ * (PDK__TEST_LOSE_REPLY: once the reply has come in); with PDK_TEST_SILENT nothing is reset and the lost part is held:
+ * it is delivered on heal, late. Other values of `then` are not allowed. Arming again replaces the earlier order.
+ * Delayed bytes of an earlier request are lost with the connection. When a connection ends before its reply came, the
+ * order stands.
  */
 typedef enum { PDK__TEST_LOSE_REQUEST, PDK__TEST_LOSE_REPLY } pdk__test_proxy_loss;
 void pdk__test_proxy_arm(pdk_test_proxy *p, int opcode, pdk__test_proxy_loss loss, pdk_test_proxy_mode then);
@@ -61,7 +64,8 @@ void pdk__test_proxy_arm(pdk_test_proxy *p, int opcode, pdk__test_proxy_loss los
 /* Takes back an order that has not fired. */
 void pdk__test_proxy_disarm(pdk_test_proxy *p);
 
-/* Waits until the armed cut has happened (for PDK__TEST_LOSE_REPLY: the reply has been lost). False after `timeout_ms`. */
+/* Waits until the armed cut has happened (for PDK__TEST_LOSE_REPLY: the reply has been lost). False after
+ * `timeout_ms`. */
 bool pdk__test_proxy_wait_fired(pdk_test_proxy *p, int64_t timeout_ms);
 
 /* Sends bytes as if the server had sent them, between two of its frames. Each open connection's client gets them after
@@ -75,7 +79,7 @@ typedef struct {
     uint64_t bytes_up;      /* bytes that came from clients */
     uint64_t bytes_down;    /* bytes that came from the server */
     uint64_t requests;      /* requests, without handshakes and pings */
-    uint64_t writes;        /* those that a quorum must commit: create, delete, set, setACL, multi, … */
+    uint64_t writes;        /* requests that a quorum must commit: create, delete, set, setACL, multi, … */
     uint64_t replies;       /* replies, without handshakes, pings and notifications */
     uint64_t notifications; /* watch events */
     uint64_t rounds;        /* round trips begun: requests sent while none of that connection was unanswered */
@@ -87,7 +91,7 @@ void pdk__test_proxy_read(pdk_test_proxy *p, pdk__test_proxy_counters *out);
 /* Sets all counters but `open` to 0. */
 void pdk__test_proxy_zero(pdk_test_proxy *p);
 
-/* A session seen passing: the data by which another connection can take it over. */
+/* A session that was seen passing: the data by which another connection can take it over. */
 typedef struct {
     int64_t id;
     int32_t timeout_ms; /* as negotiated */

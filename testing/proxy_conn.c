@@ -1,4 +1,4 @@
-/* One proxied connection: accepting it, connecting on, reading both ends, ending it. */
+/* One proxied connection: it is accepted, connected on, read from both ends, and ended. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,6 +1,6 @@
 /*
- * Shared by the proxy's files. One lock guards everything here. The loop's thread holds it while it handles events, the others
- * while they change something. Only the loop's thread frees memory that an event of epoll may still point to.
+ * Shared by the proxy's files. One lock guards everything here. The loop's thread holds it while it handles events, the
+ * others while they change something. Only the loop's thread frees memory that an event of epoll may still point to.
  */
 #ifndef TESTING_PROXY_INTERNAL_H
 #define TESTING_PROXY_INTERNAL_H

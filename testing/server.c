@@ -1,6 +1,6 @@
 /*
- * One ZooKeeper process: its configuration, its ports, its start and end. It runs in the folder above its own, so that its
- * configuration names no path of this machine: ZooKeeper reads it as ISO 8859-1.
+ * One ZooKeeper process: its configuration, its ports, its start and end. It runs in the folder above its own, so that
+ * its configuration names no path of this machine: ZooKeeper reads it as ISO 8859-1.
  */
 #include "server.h"
 

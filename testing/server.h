@@ -25,7 +25,8 @@ typedef struct {
     pid_t pid;     /* 0: not running */
 } pdk__test_server;
 
-/* Makes directory and ports of node `index` below `base`. `port` is that for clients, 0: a free one. False, and the reason is said. */
+/* Makes directory and ports of node `index` below `base`. `port` is that for clients, 0: a free one. False, and the
+ * reason is said. */
 bool pdk__test_server_init(pdk__test_server *s, const char *base, int index, int port);
 
 /* Writes zoo.cfg: the settings of every server, then `more` (lines, each ended). */
@@ -46,8 +47,8 @@ char *pdk__test_server_last_words(const pdk__test_server *s);
 /* Kills it when it runs and frees what is in *s. */
 void pdk__test_server_clear(pdk__test_server *s);
 
-/* The archive of classes that makes servers start quickly (g_free): made on first use, which takes a second or two. NULL
- * when it cannot be had: servers then start without. */
+/* The archive of classes that makes servers start quickly (g_free): made on first use, which takes a second or two.
+ * NULL when it cannot be had: servers then start without. */
 char *pdk__test_server_archive(const char *class_path, bool quorum);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading ZooKeeper's frames as they pass. */
+/* Reads ZooKeeper's frames as they pass. */
 #include "sniff.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Reading ZooKeeper's frames as they pass: a frame is a 4-byte length and a body; a body begins with a 4-byte xid and, in
+ * Reads ZooKeeper's frames as they pass: a frame is a 4-byte length and a body; a body begins with a 4-byte xid and, in
  * requests, a 4-byte type; the first body in each direction is the handshake.
  */
 #ifndef TESTING_SNIFF_H

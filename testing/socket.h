@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Connects to "ip:port". Returns the descriptor, or -1 when refused or after `deadline_ns` (pdk__test_now_ns's clock). */
+/* Connects to "ip:port". Returns the descriptor, or -1 when refused or after `deadline_ns` (pdk__test_now_ns's
+ * clock). */
 int pdk__test_socket_open(const char *address, int64_t deadline_ns);
 
 /* Sends all of it. */

@@ -1,6 +1,6 @@
 /*
- * A thread that starts processes. The kernel kills a process when the thread that started it ends, and a thread of the program may
- * end long before the program does. This one ends with the servers that it has started.
+ * A thread that starts processes. The kernel kills a process when the thread that started it ends, and a thread of the
+ * program may end long before the program does. This thread ends with the servers that it has started.
  */
 #ifndef TESTING_STARTER_H
 #define TESTING_STARTER_H

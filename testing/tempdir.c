@@ -1,10 +1,11 @@
 /*
- * Folders for server data. Each has a marker, a file that its owner keeps locked. A later run removes what a killed run has left.
+ * Folders for server data. Each has a marker, a file that its owner keeps locked. A later run removes what a killed run
+ * has left.
  *
  *     mkdtemp ──► the marker, empty ──► locked ──► with its text ──the owner is gone──► locked by a sweep ──► removed, the marker last
  *
- * A name proves nothing: a user may call a folder of their own so. The proof is the marker's text, read under the marker's lock:
- * who gives a folder its text has the lock until then, and for as long as the folder is in use.
+ * A name proves nothing, since a user may call a folder of their own so. The proof is the marker's text, read under the
+ * marker's lock: the owner of a folder has the lock before it writes the text, and for as long as the folder is in use.
  */
 #include "tempdir.h"
 
@@ -54,7 +55,8 @@ static void remove_tree(const char *path) {
     rmdir(path);
 }
 
-/* The marker of a new folder, locked, with its text; or -1. A sweep may have the lock for a moment, and then leaves again. */
+/* The marker of a new folder, locked, with its text; or -1. A sweep may have the lock for a moment, and then leaves
+ * again. */
 static int make_marker(const char *path) {
     g_autofree char *marker = g_build_filename(path, MARKER, NULL);
     const ssize_t size = sizeof marker_text - 1;
@@ -67,7 +69,7 @@ static int make_marker(const char *path) {
     return lock;
 }
 
-/* Whether it is a marker of ours, by its text. It has the lock, and another sweep may have been before it. */
+/* Is it a marker of ours, by its text? The caller has the lock, and another sweep may have come first. */
 static bool is_marker(int lock) {
     char text[sizeof marker_text];
     struct stat info;

@@ -4,12 +4,13 @@
 
 typedef struct pdk__test_tempdir pdk__test_tempdir;
 
-/* One that the caller has named, and that stays; it is made if it is missing. NULL, and the reason is said. */
+/* A folder that the caller has named, and that stays; it is made if it is missing. NULL, and the reason is said. */
 pdk__test_tempdir *pdk__test_tempdir_keep(const char *path);
 
 /* Makes /dev/shm/paddock-test-XXXXXX, or the same under $TMPDIR or /tmp. NULL, and the reason is said. */
 pdk__test_tempdir *pdk__test_tempdir_new(void);
-/* The same below this folder, whose leavings are swept first: folders with our marker, which nobody locks. NULL: it cannot be. */
+/* The same below this folder, whose leavings are swept first: folders with our marker, which nobody locks. NULL: it
+ * cannot be. */
 pdk__test_tempdir *pdk__test_tempdir_below(const char *base);
 
 /* Its path; valid until pdk__test_tempdir_free. */

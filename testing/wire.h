@@ -44,8 +44,9 @@ typedef struct {
     int32_t limit_ms; /* how long a call waits for its reply: 5000 after pdk__test_wire_open */
 } pdk__test_wire;
 
-/* Connects to "ip:port" and shakes hands: for a new session when `session` is NULL, asking for `timeout_ms`; else to take
- * that session over. Returns 0, PDK__TEST_CONNECTION_LOSS, PDK__TEST_NO_ANSWER, or PDK__TEST_EXPIRED when the server says the session is over. */
+/* Connects to "ip:port" and shakes hands: for a new session when `session` is NULL, asking for `timeout_ms`; else to
+ * take that session over. Returns 0, PDK__TEST_CONNECTION_LOSS, PDK__TEST_NO_ANSWER, or PDK__TEST_EXPIRED when the
+ * server says the session is over. */
 int pdk__test_wire_open(pdk__test_wire *wire, const char *address, int32_t timeout_ms,
                         const pdk__test_session_key *session);
 
