@@ -1,5 +1,6 @@
 /*
- * Who may do what with the nodes of a lock: its users everything, an operator may look and break, and nobody else anything.
+ * Access to the nodes of a lock: its users may do everything, an operator may look and break, and nobody else may do
+ * anything.
  *
  *     access_list HOSTS        such as 127.0.0.1:2181
  *
@@ -18,7 +19,7 @@ static void check(const char *what, pdk_status status, pdk_status wanted) {
 
 /* The list is for nodes that the session makes, and for directories that were missing. */
 static const pdk_access_entry list[] = {
-    {.permissions = PDK_PERMISSION_ALL, .scheme = "auth", .id = ""}, /* whoever has our digest */
+    {.permissions = PDK_PERMISSION_ALL, .scheme = "auth", .id = ""}, /* clients with our digest */
     /* printf %s operator:secret | openssl dgst -sha1 -binary | base64 */
     {.permissions = PDK_PERMISSION_READ | PDK_PERMISSION_DELETE,
      .scheme = "digest",

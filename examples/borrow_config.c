@@ -19,7 +19,7 @@ static void check(const char *what, pdk_status status) {
     }
 }
 
-/* On a thread of the client library: it must not wait. */
+/* It runs on a thread of the client library, so it must not wait. */
 static void on_created(int code, const char *name, const void *user) {
     (void)name;
     (void)user;
@@ -41,7 +41,7 @@ static bool create_config(zhandle_t *handle) {
 
 static bool read_config(zhandle_t *handle) { return zoo_aget(handle, path, 0, on_config, NULL) == ZOK; }
 
-/* The client library forgets answers at times: so nobody waits without a limit. */
+/* The client library forgets answers at times, so nobody waits without a limit. */
 static bool is_answered(void) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);

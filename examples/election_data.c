@@ -1,5 +1,5 @@
 /*
- * A leader that publishes how far it has come, and all who want to know, on event loops that never wait.
+ * A leader that publishes its progress, and its observers, on event loops that never wait.
  *
  *     election_data HOSTS        such as 127.0.0.1:2181; start several
  * A line of input is a step of the leader. The end of input ends the program.
@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
     pdk_session *session;
     pdk_observer *observer;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    setvbuf(stdin, NULL, _IONBF, 0); /* poll would not see what waits in a buffer */
+    setvbuf(stdin, NULL, _IONBF, 0); /* poll would not see a line that waits in a buffer */
     options.dispatch = PDK_DISPATCH_MANUAL;
     options.open_in_background = 1;
     check(pdk_session_open(argc > 1 ? argv[1] : "127.0.0.1:2181", &options, &session));

@@ -1,10 +1,10 @@
 /*
- * Several processes of a program, which all know which of them leads.
+ * Several processes of a program, each of which knows the leader.
  *
  *     election_observer [NAME] HOSTS        such as anna 127.0.0.1:2181; start several
  *
- * Each is a candidate with callbacks. It also observes the election, so that it can send its work to the leader. A line of
- * input makes it leave, and the next line makes it join again. The end of input ends the program.
+ * Each is a candidate with callbacks. It also observes the election, so that it can send its work to the leader. A line
+ * of input makes it leave, and the next line makes it join again. The end of input ends the program.
  */
 #include <paddock/paddock.h>
 #include <stdio.h>
@@ -29,7 +29,8 @@ static void leader(const char *identity, int64_t token, void *user) {
     printf(" leads, token %lld\n", (long long)token);
 }
 
-/* Start leading here, and stop in deposed, which runs exactly once. We do not queue again before deposed has returned. */
+/* Start leading here, and stop in deposed, which runs exactly once. We do not queue again before deposed has
+ * returned. */
 static void elected(pdk_hold *hold, void *user) {
     (void)user;
     printf("we lead, for %lld ms at the least\n", (long long)pdk_hold_remaining_ms(hold));

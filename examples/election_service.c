@@ -3,8 +3,8 @@
  *
  *     election_service HOSTS        such as 127.0.0.1:2181; start two, kill one; Ctrl-C ends it properly
  *
- * The function runs while we lead. It begins a job only when the lease covers it, and sends the token with each write, so
- * that a storage can refuse a smaller token. After a loss the function returns, and we queue again. At the end we resign.
+ * The function runs while we lead. It begins a job only when the lease covers it, and sends the token with each write,
+ * so that a storage can refuse a smaller one. After a loss it returns, and we queue again. At the end we resign.
  */
 #include <paddock/paddock.h>
 #include <poll.h>

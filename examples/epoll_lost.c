@@ -3,8 +3,9 @@
  *
  *     epoll_lost HOSTS        such as 127.0.0.1:2181; then delete the znode below /examples/epoll with any client
  *
- * The loop waits for three descriptors: the session's (callbacks are due), a timer's (work to do), and the hold's (the hold
- * is lost). After a loss the work stops, the hold is released, and we queue again. The program ends at the second grant.
+ * The loop waits for three descriptors: the session's (callbacks are due), a timer's (work to do), and the hold's (the
+ * hold is lost). After a loss the work stops, the hold is released, and we queue again. The program ends at the second
+ * grant.
  */
 #include <paddock/paddock.h>
 #include <stdio.h>

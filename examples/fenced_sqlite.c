@@ -3,9 +3,9 @@
  *
  *     fenced_sqlite HOSTS        such as 127.0.0.1:2181
  *
- * A lock can be lost between the call of pdk_hold_is_valid and the effect of a write. So the row keeps the largest (token,
- * hand-over) that has written it. An UPDATE with a smaller one changes no row, and so the writer knows that it is too late.
- * Two sessions stand for two processes here. The first one writes again with its old hold.
+ * A lock can be lost between the call of pdk_hold_is_valid and the effect of a write. So the row keeps the largest
+ * (token, hand-over) that has written it. An UPDATE with a smaller one changes no row, and so the writer knows that it
+ * is too late. Two sessions stand for two processes here. The first one writes again with its old hold.
  */
 #include <paddock/paddock.h>
 #include <sqlite3.h>

@@ -3,8 +3,8 @@
  *
  *     group_members ADDRESS HOSTS        such as 10.0.0.7:8080 127.0.0.1:2181; start several, kill one
  *
- * A line of input is the new load. The end of input ends the program. A worker that is cut off learns that it may not be
- * listed any more before others may miss it: it should take no new work then.
+ * A line of input is the new load. The end of input ends the program. A worker that is cut off learns that it may not
+ * be listed any more before others may miss it: it should take no new work then.
  */
 #include <paddock/paddock.h>
 #include <stdio.h>

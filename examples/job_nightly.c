@@ -24,7 +24,7 @@ static void tell(const pdk_job_run *run) {
     printf(" %s, outcome %" PRId32 "\n", states[run->state], run->outcome);
 }
 
-/* Small steps, and a look at the hold before each. A store checks the token as well. */
+/* The work is done in small steps, with a look at the hold before each. A store checks the token as well. */
 static int32_t work(const pdk_hold *hold) {
     for (int step = 1; step <= 3; step++) {
         if (!pdk_hold_is_valid(hold))

@@ -26,7 +26,7 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* All who use the path name the same delay: another one, or none, is PDK_MISMATCH. */
+/* All programs on the path name the same delay: another one, or none, is PDK_MISMATCH. */
 static pdk_lock *device(pdk_session *session) {
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
     pdk_lock *lock;

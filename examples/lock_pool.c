@@ -3,9 +3,10 @@
  *
  *     lock_pool HOSTS        such as 127.0.0.1:2181
  *
- * Threads that share a pdk_lock queue in front of one znode. The lock is handed from thread to thread without ZooKeeper, and
- * after a while to another process that waits. It protects a plain counter here. The shutdown: set `stopping`, let the holder
- * and the queued threads finish, close the session (this wakes threads that still wait), join, unref.
+ * Threads that share a pdk_lock queue in front of one znode. The lock is handed from thread to thread without
+ * ZooKeeper, and after a while to another process that waits. It protects a plain counter here. The shutdown: set
+ * `stopping`, let the holder and the queued threads finish, close the session (this wakes threads that still wait),
+ * join, unref.
  */
 #include <paddock/paddock.h>
 #include <pthread.h>

@@ -31,7 +31,7 @@ static void work(uv_timer_t *of_work) {
         return;
     check("release", pdk_hold_release(hold), PDK_OK);
     pdk_uv_detach(attached);
-    uv_close((uv_handle_t *)&timer, NULL); /* with it uv_run returns: no handle is left */
+    uv_close((uv_handle_t *)&timer, NULL); /* then uv_run returns, since no handle is left */
 }
 
 static void granted(pdk_status status, pdk_hold *hold, void *user);

@@ -1,5 +1,6 @@
 /*
- * An operator breaks the hold of one that does not work any more: the one that was looked at, and no other.
+ * An operator breaks the hold of a worker that does not work any more: the hold that the operator looked at, and no
+ * other.
  *
  *     revocation_break HOSTS        such as 127.0.0.1:2181
  *
@@ -42,7 +43,7 @@ int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     check("the worker acquires", pdk_lock_acquire(of_worker, 30000, &hold), PDK_OK);
 
-    /* Who holds? A person looks at it, and decides. */
+    /* List the holder. A person looks at it, and decides. */
     check("holder", pdk_lock_holder(of_operator, 5000, &list), PDK_OK);
     int64_t token = pdk_contenders_token(list, 0);
     snprintf(node, sizeof node, "%s/%s", path, pdk_contenders_node(list, 0));
@@ -55,7 +56,8 @@ int main(int argc, char **argv) {
     printf("broken, and granted to the next one with a larger token: %s\n",
            pdk_hold_token(next) > token ? "yes" : "no");
 
-    /* This worker has a connection, so it hears of it, maybe after that grant. One that is cut off hears when its lease is over. */
+    /* This worker has a connection, so it hears of the loss, maybe after that grant. A worker that is cut off hears
+     * when its lease is over. */
     poll(&(struct pollfd){.fd = pdk_hold_fd(hold), .events = POLLIN}, 1, 10000);
     printf("the worker has lost it: %s\n", pdk_reason_name(pdk_hold_reason(hold)));
     check("release", pdk_hold_release(hold), PDK_LOST);

@@ -3,8 +3,8 @@
  *
  *     semaphore_pool HOSTS        such as 127.0.0.1:2181
  *
- * Each download takes one permit, and a large one takes two at once. Between pieces it asks whether its permits are valid.
- * Lost permits may belong to another client already, so the download begins again. Start it several times: the limit holds.
+ * Each download takes one permit, and a large one takes two at once. Between pieces it asks whether its permits are
+ * valid. Others may have the lost permits by then, so the download begins again. Several programs keep the limit, too.
  */
 #include <paddock/paddock.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /*
- * Works under a majority of locks, one in each of several ensembles that know nothing of each other. It goes on while most of them answer.
+ * Works under a majority of locks, one in each of several separate ensembles. It goes on while most of them answer.
  *
  *     set_majority HOSTS HOSTS HOSTS        one argument for each ensemble, such as zk-a:2181 zk-b:2181 zk-c:2181
- * One ensemble with three or five servers is the better majority. This is for where several exist, and none of them may be a single
- * point of failure: docs/recipes/majority.md.
+ * One ensemble with three or five servers is the better majority. Take several where they exist, and none of them may
+ * be a single point of failure: docs/recipes/majority.md.
  */
 #include <paddock/paddock.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static pdk_status open_one(int i, const char *hosts) {
 static int held(const pdk_set *set) {
     int count = 0;
     for (int i = 0; i < pdk_set_count(set); i++)
-        count += pdk_hold_is_valid(pdk_set_part(set, i)); /* not one that is missing, or lost */
+        count += pdk_hold_is_valid(pdk_set_part(set, i)); /* a missing or lost part does not count */
     return count;
 }
 

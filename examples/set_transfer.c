@@ -1,10 +1,11 @@
 /*
- * Moves money between accounts that each have a lock of their own. A transfer needs both, and a place at the bank's two counters.
+ * Moves money between accounts that each have a lock of their own. A transfer needs both, and a place at the bank's two
+ * counters.
  *
  *     set_transfer HOSTS        such as 127.0.0.1:2181
  *
- * One thread names the accounts in one order, the other in the other: with two acquisitions one after the other, each would soon
- * wait for the other. As one set they never do. The ledger is told the token of the account that it is about.
+ * One thread names the accounts in one order, the other in the other: with two acquisitions one after the other, each
+ * would soon wait for the other. As one set they never do. The ledger gets the token of the account that it books.
  */
 #include <paddock/paddock.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@ static int failed(const char *what, pdk_status status) {
     return 1;
 }
 
-/* The ledger refuses who is late. */
+/* The ledger refuses a holder that is late. */
 static int book(int which, long amount, const pdk_hold *part) {
     if (pdk_hold_token(part) < seen[which])
         return 1;

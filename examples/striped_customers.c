@@ -1,10 +1,10 @@
 /*
- * Books orders of many customers under few locks, and prints on whichever printer is free: striped_customers HOSTS
+ * Books orders of many customers under few locks, and prints on any printer that is free.
  *
  *     striped_customers HOSTS        such as 127.0.0.1:2181
  *
- * Two threads book for the same customers. A transfer names two of them, in either order: it never deadlocks, also where both
- * customers have the same stripe. The printers are a resource in buckets: any of them will do.
+ * Two threads book for the same customers. A transfer names two of them, in either order: it never deadlocks, also
+ * where both customers have the same stripe. The printers are a resource in buckets: any of them will do.
  */
 #include <paddock/paddock.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * A test of one's own, with one's own ZooKeeper: what does a holder see that is cut off from all servers, and when may the
- * next one work? docs/testing.md has more.
+ * A test with a ZooKeeper of its own: a holder is cut off from all servers. It sees its loss in time, before the next
+ * one may work. docs/testing.md has more.
  */
 #include <paddock/paddock.h>
 #include <paddock/testing.h>
