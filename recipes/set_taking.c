@@ -221,7 +221,7 @@ static void pass_over(struct pdk__taking *t, guint i) {
     pdk__log(taking_session_of(r), PDK_LOG_INFO, "%s: its servers do not answer: passed over", r->right.path);
     if (t->status != PDK_BUSY) /* BUSY, of a try, says more */
         set_status(t, PDK_UNAVAILABLE,
-                   g_strdup_printf("fewer than %u of %u ensembles answered in time; one that did not: that of %s",
+                   g_strdup_printf("fewer than %u of %u ensembles answered in time; the ensemble of %s did not",
                                    t->m.need, t->m.count, r->right.path));
 }
 

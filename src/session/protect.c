@@ -208,7 +208,7 @@ char *pdk__protect_words(const pdk_session *s, const char *path) {
         return g_strdup_printf("the access control list of %s cannot be read (%s); " FIX, path,
                                pdk__zk_code_name(look ? look->code : 0));
     char *rights = pdk__access_rights(&s->access, &s->protection.own, entry);
-    const char *hidden = pdk__access_is_masked(entry) ? " (hidden from who has no PDK_PERMISSION_ADMIN)" : "";
+    const char *hidden = pdk__access_is_masked(entry) ? " (hidden from sessions without PDK_PERMISSION_ADMIN)" : "";
     char *words = g_strdup_printf("the access control list of %s lets %s:%s%s %s there; " FIX, path, entry->scheme,
                                   entry->id, hidden, rights);
     g_free(rights);

@@ -268,10 +268,10 @@ static void sink_malformed(void *driver, pdk__zk *zk, const char *what) {
     int64_t now = pdk__now(s);
     if (now >= s->malformed_told + MALFORMED_EVERY_NS) {
         s->malformed_told = now;
-        pdk__log(
-            s, PDK_LOG_WARN,
-            "a server sent what is not well-formed: %s (%llu so far); is it a ZooKeeper, and is the path to it safe?",
-            what, (unsigned long long)count);
+        pdk__log(s, PDK_LOG_WARN,
+                 "a server sent an answer that is not well-formed: %s (%llu so far); is it a ZooKeeper, and is the "
+                 "path to it safe?",
+                 what, (unsigned long long)count);
     }
     pdk__chores_run_and_unlock(s);
 }

@@ -22,7 +22,7 @@ void pdk__tokens_begin(pdk_session *s) {
 char *pdk__tokens_rewound(pdk_session *s, int64_t token) {
     pdk__assert_locked(s);
     char *why = g_strdup_printf("the servers were wiped, or restored: they gave token %" G_GINT64_FORMAT
-                                ", after %" G_GINT64_FORMAT "; open all sessions anew with a token_base from "
+                                ", after %" G_GINT64_FORMAT "; open all sessions again with a token_base from "
                                 "pdk_token_base_above (docs/fencing.md)",
                                 token, s->token_least - 1);
     if (!s->token_told)
