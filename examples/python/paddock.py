@@ -2,8 +2,8 @@
 
     session ── lock ── hold
 
-What the C functions, types and statuses are is read from the headers; nothing is declared here again. So `lib` and `ffi` give the whole
-interface, and the classes are a beginning: they wrap what examples/python/worker.py uses.
+The C functions, types and statuses are read from the headers; nothing is declared here again. So `lib` and `ffi` give the whole
+interface, and the classes are a beginning: they wrap the part that examples/python/worker.py uses.
 
 PADDOCK_LIBRARY names another library, PADDOCK_INCLUDE another folder of headers (the one that has `paddock/`).
 """
@@ -25,7 +25,7 @@ def headers():
 
 
 def declarations(folder, name="paddock/paddock.h", seen=None):
-    """What a header declares, with what it includes before it: C without comments and
+    """The declarations of a header, after those of the headers that it includes: C without comments and
     directives. Macros that are plain numbers stay: arrays have them as their lengths."""
     seen = set() if seen is None else seen
     if name in seen:

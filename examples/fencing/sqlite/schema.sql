@@ -18,7 +18,7 @@ CREATE TABLE fence (
     handover INTEGER NOT NULL
 );
 
--- The mark never goes back: who tries it loses the whole transaction.
+-- The mark never goes back: a writer that tries it loses the whole transaction.
 CREATE TRIGGER fence_admit BEFORE UPDATE ON fence WHEN (NEW.token, NEW.handover) < (OLD.token, OLD.handover)
 BEGIN
     SELECT RAISE(ROLLBACK, 'stale token: a newer holder has written');
