@@ -24,7 +24,7 @@ typedef struct {
     double every, pause;
     gboolean observe;
     int64_t every_ms, pause_ms;
-    /* What follows from that. */
+    /* These follow from them. */
     cmd_keeper keeper;
     cmd_work work;
     cmd_events events;

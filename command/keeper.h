@@ -13,7 +13,7 @@
 typedef struct {
     const cmd_settings *settings;
     const char *path;   /* the path as it is told: all of several */
-    char *const *paths; /* what cmd_keeper_acquire claims: all or none */
+    char *const *paths; /* cmd_keeper_acquire claims these: all or none */
     size_t count;
     char *words; /* the text that `path` points to, or NULL */
     pdk_session *session;

@@ -19,7 +19,7 @@ typedef struct {
     char *slots, *on_suspend, *on_ask;
     cmd_chosen busy;   /* the exit status of CMD_TAKEN */
     gint64 token_base; /* negative: not given */
-    /* What follows from it. */
+    /* These follow from them. */
     char *digest; /* never printed */
     int32_t permits, count;
     int64_t wait_ms, max_hold_ms, connect_timeout_ms;

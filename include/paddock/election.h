@@ -253,7 +253,7 @@ typedef struct pdk_term pdk_term;
  * resigns.
  *
  * Thread: one of the library's, a new one for each term, with the signal mask of the thread that
- * called pdk_service_start. Not under a lock. Inside: every call is allowed, also those that block,
+ * called pdk_service_start. Not under a lock. Inside: every call is allowed, also one that blocks,
  * except pdk_service_close of this service (PDK_WRONG_THREAD). For user and the last call see
  * pdk_service_start. */
 typedef void (*pdk_service_fn)(pdk_term *term, void *user);
@@ -326,7 +326,7 @@ typedef struct pdk_service pdk_service;
  * the leadership away and tries again after 100 ms.
  *
  * fn, started, stopped and failed run on threads of the service, never two at a time and never
- * under a lock. Every call is allowed in them, also those that block, except pdk_service_close of
+ * under a lock. Every call is allowed in them, also one that blocks, except pdk_service_close of
  * this service (PDK_WRONG_THREAD).
  *
  *   user     goes to fn and to the callbacks; user_free of the options tells when none of them can

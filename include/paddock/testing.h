@@ -91,7 +91,7 @@ PDK_API pdk_test_ensemble *pdk_test_ensemble_start(const pdk_test_options *optio
  * allowed. */
 PDK_API void pdk_test_ensemble_stop(pdk_test_ensemble *ensemble);
 
-/* How many servers it has, also those that are killed. Does not wait. */
+/* How many servers it has, killed ones included. Does not wait. */
 PDK_API int pdk_test_ensemble_size(const pdk_test_ensemble *ensemble);
 /* The addresses of all servers, with commas, as pdk_session_open and zookeeper_init take them.
  * Valid until pdk_test_ensemble_stop. Does not wait. */

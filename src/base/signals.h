@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-/* Block every signal but those that a fault of the thread itself raises. *before: the mask until now. */
+/* Block every signal but the ones that a fault of the thread itself raises. *before: the mask until now. */
 void pdk__signals_block(sigset_t *before);
 /* The mask of this thread. */
 void pdk__signals_of_thread(sigset_t *mask);

@@ -42,7 +42,7 @@ struct pdk_hold {
     char *proof;              /* for a sequencer: the znode that stands for the grant now, and the mode */
     /* Why it is not valid any more, before its loss is told; NONE: it is valid, or the lease is over. */
     pdk_reason voided;
-    int64_t latest; /* whatever the lease, it is valid no longer than until then; INT64_MAX: as long as the lease */
+    int64_t latest; /* it is valid no longer than until then, whatever the lease; INT64_MAX: as long as the lease */
     /* The most time that this or a later limit leaves, ns; 0: this is the last limit, which leaves the time until
      * then. */
     int64_t leaves;
@@ -75,7 +75,7 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, 
 void pdk__hold_extend(struct pdk_hold *hold, int64_t end);
 /* It stays valid no longer than until `end`. */
 void pdk__hold_shorten(struct pdk_hold *hold, int64_t end);
-/* Whatever the lease, the hold is valid no longer than until `latest`, and lost then as OVERDUE. A later call may name
+/* The hold is valid no longer than until `latest`, whatever the lease, and lost then as OVERDUE. A later call may name
  * an earlier or a later moment. leaves: the most time that any such limit leaves when it is set; 0: no other limit
  * follows. */
 void pdk__hold_limit(struct pdk_hold *hold, int64_t latest, int64_t leaves);

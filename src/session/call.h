@@ -46,7 +46,7 @@ struct pdk__call {
     pdk_answered_fn answered; /* or NULL */
     void *user;
     int64_t deadline;
-    struct pdk__waiters *on; /* what it waits for */
+    struct pdk__waiters *on; /* the list that it waits on */
     int64_t until;
     /* with a callback */
     struct pdk__sleeper sleeper;

@@ -73,7 +73,7 @@ struct pdk_session {
     pdk__zk *zk;    /* the current handle, from its first report, or the end of its opening, on */
     char *servers;  /* of that handle, numeric */
     GQueue retired; /* handles that the connector has to close */
-    GQueue borrows; /* every pdk_borrow, those that are returned until their handle is closed: borrow.c */
+    GQueue borrows; /* every pdk_borrow, a returned one until its handle is closed: borrow.c */
     /* Counts handles: an answer of an older one only frees memory. It is read without the monitor, too. */
     _Atomic uint64_t generation;
     int64_t id, open_after, connected_at;
@@ -146,7 +146,7 @@ struct pdk_session {
     int64_t armed; /* the moment that the platform's timer was last set to */
 
     struct pdk__listener *listener; /* the grants on the session; NULL: none yet */
-    GQueue entries;                 /* every node that may exist, also those that leave: entry.c */
+    GQueue entries;                 /* every node that may exist, also one that leaves: entry.c */
     GQueue live_queries;            /* live_query.c */
     GHashTable *watches;            /* path -> its watchers: watches.c */
     size_t ephemeral_bytes, watched_bytes;

@@ -1,4 +1,5 @@
-"""Checks of the prose of the pages: that its lines are wrapped, its paragraphs whole, and its sentences read once.
+"""Checks of the prose of the pages: that its lines are wrapped, its paragraphs whole, and its sentences read once. The sentences
+of comments in C have to be read once as well.
 
 A page is read as `scripts/wrap` reads it: markdown-it finds paragraphs, items of lists, and cells of tables.
 """
@@ -21,6 +22,12 @@ STOPS = [(re.compile(pattern), advice) for pattern, advice in (
     (r"\b([Tt]hose that)\b", "repeat the noun"),
     (r"\b([Aa]new)\b", "again, or a new one"),
 )]
+# The comment of a field begins small; in a cell that names a topic, that is allowed.
+STOPS_IN_COMMENTS = [*STOPS, (re.compile(r"^(whom?|whoever|what|whatever)\b(?!.*\?$|:)"), "begin with the subject, and name it")]
+# The folders whose comments are read so.
+COMMENTED = ("include", "src", "recipes", "command", "testing", "examples")
+COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*(.*?)\*/|//([^\n]*)', re.S)
+DRAWN = re.compile(r"[─│┌┐└┘├┤▲▼►◄]")  # a line of a picture
 ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs)\.|\.\.\.|…)$")  # these end no sentence
 NAMES = re.compile(r"kazoo|stunnel|lib\w+|chaos|reprotest|lintian|autopkgtest|\w+\d|[\w/-]+\.md")  # these may begin one
 
@@ -109,10 +116,36 @@ def repeated(one, other):
     return " ".join(one[same.a:same.a + same.size]) if same.size >= REPEATED_WORDS else ""
 
 
+def comments(text):
+    """(line, words) of each paragraph of a comment in C, and of each item of a list, without its term. A picture has none."""
+    for match in COMMENT.finditer(text):
+        words, line = "", text.count("\n", 0, match.start()) + 1
+        for number, row in enumerate((match[1] or match[2] or "").split("\n"), line):
+            row = re.sub(r"^\s*\*", "", row)
+            begins = not row.strip() or re.search(r"\S {2,}\S|^ {4,}", row) or DRAWN.search(row)
+            if begins and words:
+                yield line, words
+            if begins:
+                words, line = "", number
+            words = "" if DRAWN.search(row) else (words + " " + re.split(r"(?<=\S) {2,}", row.strip())[-1]).strip()
+        if words:
+            yield line, words
+
+
 def check_words(tree):
     for path, text in pages(tree):
         for line, kind, words in blocks(text):
-            for sentence in sentences(words) if kind in ("p", "td") else ():
-                for pattern, advice in STOPS:
-                    for found in pattern.finditer(sentence):
-                        yield path, line, f"`{found[1]}` stops a reader; {advice}: {sentence[max(0, found.start() - 20):found.end() + 30]}"
+            if kind in ("p", "td"):
+                yield from ((path, line, what) for what in stops(words, STOPS))
+    for path in tree.sources():
+        if tree.under(path, *COMMENTED):
+            for line, words in comments(path.read_text()):
+                yield from ((path, line, what) for what in stops(words, STOPS_IN_COMMENTS))
+
+
+def stops(words, patterns):
+    """What stops a reader in these words."""
+    for sentence in sentences(words):
+        for pattern, advice in patterns:
+            for found in pattern.finditer(sentence):
+                yield f"`{found[1]}` stops a reader; {advice}: {sentence[max(0, found.start() - 20):found.end() + 30]}"
