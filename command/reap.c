@@ -19,7 +19,7 @@ bool cmd_reap_all_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 
 
 /* ---- the children */
 
-/* Of one thread. false: the system does not tell. */
+/* Add the children of one thread. false: the system does not tell. */
 static bool add_children_of(const char *process, const char *thread, GArray *pids) {
     g_autofree char *path = g_strdup_printf("/proc/%s/task/%s/children", process, thread);
     char word[32];

@@ -89,7 +89,7 @@ static void cut_to_pipe(char *line) {
     memcpy(line + length, end, sizeof end);
 }
 
-/* One write a line, so that the lines of several processes do not mix. errno stays, since the words are about it. */
+/* A line is one write, so that the lines of several processes do not mix. errno stays, since the words are about it. */
 static void say(const char *format, va_list arguments) {
     int error = errno;
     static int words = -1;

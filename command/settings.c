@@ -168,7 +168,7 @@ static bool take_token_base(cmd_settings *s, const char *file, const char *value
     return false;
 }
 
-/* One key of a file. false, having said so, when it is wrong. The servers are known already. */
+/* Take one key of a file. false, having said so, when it is wrong. The servers are known already. */
 static bool take(cmd_settings *s, const char *file, bool own_servers, GKeyFile *keys, const char *name) {
     g_autofree char *given = g_key_file_get_string(keys, "paddock", name, NULL);
     const char *value = given ? given : "";

@@ -16,7 +16,7 @@ void cmd_pass_terminal(pid_t from, pid_t to) {
     close(terminal);
 }
 
-/* Never returns. On a failure the errno goes to `report`. */
+/* Become the command. It never returns: on a failure the errno goes to `report`. */
 static _Noreturn void become(char **command, pid_t keepers_group, int report) {
     sigset_t none;
     setpgid(0, 0);

@@ -8,7 +8,7 @@
 
 enum { LOOK_AGAIN_MS = 250 };
 
-/* One look. *free_now: nobody would have to wait. */
+/* Look once. *free_now: nobody would have to wait. */
 static int look(const cmd_looker *looker, bool *free_now) {
     cmd_queue queue;
     pdk_status status = cmd_looker_look(looker, &queue);

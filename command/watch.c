@@ -37,7 +37,7 @@ static void end_on_signals(void) {
             sigaction(ours[i], &act, NULL);
 }
 
-/* As many contenders as fit. */
+/* The number of contenders that fit on the terminal. */
 static size_t rows(void) {
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 5)

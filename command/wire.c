@@ -172,7 +172,7 @@ static int receive(cmd_wire *w, guint8 *bytes, gsize size, int64_t deadline) {
 
 static int fail_as_bad(cmd_wire *w) { return fail(w, "this is no answer of a ZooKeeper"); }
 
-/* One packet, into w->in. */
+/* Receive one packet, into w->in. */
 static int receive_packet(cmd_wire *w, int64_t timeout_ms) {
     int64_t deadline = cmd_now_ms() + timeout_ms;
     uint32_t head;

@@ -26,7 +26,7 @@
 #define LIST_SPACING_NS (20 * PDK__MS)
 /* While members change faster than they can be read, a view comes so often. */
 #define STORM_NS (500 * PDK__MS)
-/* So many reads are under way at once. */
+/* The most reads that are under way at once. */
 enum { READS_MAX = 64 };
 
 struct reading {

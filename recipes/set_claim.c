@@ -95,7 +95,7 @@ static void follow(struct pdk_set_claim *claim) {
 
 /* ---- steps */
 
-/* One notice in the outbox of the home. When a notice was too late, the next one may be there before the first is
+/* A notice in the outbox of the home. When a notice was too late, the next one may be there before the first is
  * dropped. */
 struct delivery {
     struct pdk_set_claim *claim; /* the claim's own reference */

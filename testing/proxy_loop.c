@@ -163,7 +163,7 @@ static void handle(const struct epoll_event *event) {
     }
 }
 
-/* One that the thread does not know, or does not use any more. */
+/* Free a proxy that the thread does not know, or does not use any more. */
 static void free_proxy(void *data) {
     pdk_test_proxy *p = data;
 

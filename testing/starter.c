@@ -9,7 +9,7 @@
 
 #include "process.h"
 
-/* One process to start. It lies with the caller, who waits until it is done. */
+/* A process to start. The struct is the caller's, which waits until it is done. */
 typedef struct {
     const char *const *argv;
     const char *folder;

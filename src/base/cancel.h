@@ -37,7 +37,7 @@ bool pdk__leave_possible(void);
 /* Around a wait that may be cancelled, within pdk__cancel_off: set the program's own state, and off again. */
 void pdk__cancel_open(void);
 void pdk__cancel_shut(void);
-/* In the cleanup of such a wait, one after the other. */
+/* Call these in the cleanup of such a wait, one after the other. */
 void pdk__leave_run_locked(void);
 void pdk__leave_run_after(void);
 

@@ -6,7 +6,7 @@
 #include <paddock/interrupt.h>
 #include <stdint.h>
 
-/* Of the calling thread, or NULL. */
+/* The interrupt of the calling thread, or NULL. */
 pdk_interrupt *pdk__interrupt_attached(void);
 /* Is that one raised? */
 bool pdk__interrupted(void);

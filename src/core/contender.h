@@ -156,7 +156,7 @@ void pdk__contender_init(struct pdk__contender *c, const char *mark);
 
 enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event);
 
-/* In the queue without a blocker ahead: it waits only for a fresh lease. */
+/* Is it in the queue without a blocker ahead? Then it waits only for a fresh lease. */
 bool pdk__contender_is_next(const struct pdk__contender *c);
 
 /* Phases and events in words, for log lines: the constant's name in lower case, "link up" for PDK__LINK_UP. */

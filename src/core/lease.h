@@ -62,9 +62,9 @@ int64_t pdk__lease_longest(const struct pdk__lease *l);
  * T/16 for grants, and lasts for four renewals of T/16 and their answers. Two make the next proof, one may fail, and
  * one is under way. */
 int64_t pdk__lease_least_timeout(const struct pdk__lease *l, int64_t late);
-/* Enough of it remains for a grant. */
+/* Does enough of it remain for a grant? */
 bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now);
-/* Less of it remains than two renewals take. */
+/* Does less of it remain than two renewals take? */
 bool pdk__lease_short(const struct pdk__lease *l, int64_t now);
 /* How often to write: while a node is held or next in the queue; while none is, so that evidence is at hand; and while
  * a claim waits for a longer lease. */

@@ -123,7 +123,7 @@ static inline bool pdk__majority_impatient(int64_t since, int64_t patience, int6
     return now - since >= patience;
 }
 
-/* Until when `need` of the rights are held: the need-th largest of these moments. */
+/* The moment until which `need` of the rights are held: the need-th largest of these. */
 int64_t pdk__majority_until(const int64_t *moments, uint32_t count, uint32_t need);
 
 #endif

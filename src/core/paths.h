@@ -1,4 +1,4 @@
-/* Which paths are accepted, and the words that refuse the others. */
+/* The rules for paths, and the words that refuse a path. */
 #ifndef PDK_CORE_PATHS_H
 #define PDK_CORE_PATHS_H
 

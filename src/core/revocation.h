@@ -37,7 +37,7 @@ bool pdk__revocation_read(const char *data, size_t size, struct pdk__revocation 
 size_t pdk__revocation_write(int64_t within_ms, const char *who, char head[PDK__REVOKE_SIZE]);
 /* NUL-terminated. NULL when it may stand in a wish, else the fault, in words. */
 const char *pdk__who_error(const char *who);
-/* Until when, in ms since 1970, for a znode that was written at `at_ms`. 0: no time was named. */
+/* The moment until which it asks, in ms since 1970, for a znode that was written at `at_ms`. 0: no time was named. */
 int64_t pdk__revocation_until(const struct pdk__revocation *r, int64_t at_ms);
 
 #endif

@@ -27,7 +27,7 @@ enum { PDK__CELL_LINE = 64 };
 
 void pdk__cell_init(struct pdk__cell *cell);
 struct pdk__mark pdk__cell_load(const struct pdk__cell *cell);
-/* Of arguments that were checked. call: the name in the error text. */
+/* Admit by arguments that were checked. call: the name in the error text. */
 pdk_status pdk__cell_admit(struct pdk__cell *cell, const char *call, int64_t token, uint32_t handover,
                            enum pdk__use use);
 

@@ -71,7 +71,7 @@ pdk_status pdk_fence_mark(pdk_fence *fence, int64_t *token, uint32_t *handover) 
     return PDK_OK;
 }
 
-/* Not in memory: an admit takes no lock there, so none could be held up until a write has ended. */
+/* A fence in memory cannot do it: an admit takes no lock there, so none could be held up until a write has ended. */
 pdk_status pdk_fence_write(pdk_fence *fence, int64_t token, uint32_t handover, int fd, const void *bytes, size_t size,
                            int64_t offset) {
     static const char call[] = "pdk_fence_write";

@@ -11,7 +11,7 @@ struct pdk_fence {
     struct pdk__file *file; /* NULL in memory; otherwise the mark is there, and the cell is of no use */
 };
 
-/* One in memory. NULL: no memory, and the error text says so. */
+/* Make a fence in memory. NULL: no memory, and the error text says so. */
 struct pdk_fence *pdk__fence_make(const char *call);
 
 #endif

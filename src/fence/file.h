@@ -21,7 +21,7 @@ bool pdk__write_at(int fd, const void *bytes, size_t size, int64_t offset);
 pdk_status pdk__file_check(struct pdk__file *file, const char *call);
 void pdk__file_close(struct pdk__file *file);
 
-/* Of a mark that was checked. */
+/* Admit a mark that was checked. */
 pdk_status pdk__file_admit(struct pdk__file *file, const char *call, int64_t token, uint32_t handover,
                            enum pdk__use use);
 pdk_status pdk__file_write(struct pdk__file *file, const char *call, int64_t token, uint32_t handover, int fd,

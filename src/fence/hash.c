@@ -15,7 +15,7 @@ static void mix(uint64_t v[4], int rounds) {
     }
 }
 
-/* Of up to 8 bytes, the first is the lowest. */
+/* The number of up to 8 bytes, the first of which is the lowest. */
 static uint64_t little_endian(const unsigned char *bytes, size_t size) {
     uint64_t word = 0;
     for (size_t i = 0; i < size; i++)

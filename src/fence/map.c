@@ -51,7 +51,7 @@ static struct node **bucket_of(struct node **buckets, size_t size, uint64_t hash
     return &buckets[(hash / SHARDS) & (size - 1)];
 }
 
-/* Where the node hangs, or where it would: the place holds NULL then. */
+/* The place where the node hangs; or where it would, which holds NULL then. */
 static struct node **find(const struct shard *shard, const struct name *name) {
     struct node **at = bucket_of(shard->buckets, shard->size, name->hash);
     while (*at && ((*at)->hash != name->hash || (*at)->name_size != name->size ||

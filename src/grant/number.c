@@ -16,7 +16,7 @@ void pdk__number_init(struct pdk__number *number, const char *path, int32_t ours
     number_set(number, PDK__NUMBER_UNKNOWN, PDK_OK);
 }
 
-/* Byte by byte: a zero ends no data. */
+/* Quote byte by byte, since a zero ends no data. */
 static void number_quote(struct pdk__number *number, const char *data, size_t size) {
     char *end = number->found;
     for (size_t i = 0; i < MIN(size, PDK__NUMBER_QUOTED); i++) {

@@ -31,7 +31,7 @@ bool pdk__answer_is_data(const char *value, int length, const struct Stat *stat)
     return value ? length >= 0 && length == stat->dataLength : length <= 0 && length >= -1 && stat->dataLength == 0;
 }
 
-/* As "%010d" writes it. */
+/* Is it a sequence, as "%010d" writes it? */
 static bool is_sequence(const char *text) {
     size_t length = strnlen(text, LONGEST_SEQUENCE + 1), sign = text[0] == '-' ? 1 : 0;
     return length >= SEQUENCE_LENGTH && length <= SEQUENCE_LENGTH + sign &&

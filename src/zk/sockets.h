@@ -25,7 +25,7 @@
 
 enum { PDK__SOCKETS_NAME = INET6_ADDRSTRLEN + IF_NAMESIZE + 8 };
 
-/* Of the handle's connection, "address:port"; "" without one. */
+/* The other end of the handle's connection, "address:port"; "" without one. */
 void pdk__sockets_peer(zhandle_t *handle, char name[PDK__SOCKETS_NAME]);
 
 /* servers is the numeric list that the handle was given, for all of these. */
