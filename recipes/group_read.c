@@ -1,6 +1,6 @@
 /* A group's watcher reads the members until nothing has changed meanwhile, and tells them as a view.
  *
- *     ask ──► list, with a watch ──► read new and changed ones, with a watch each ──► nothing fired since: an exact view
+ *     ask ──► list, with a watch ──► read new and changed ones, with a watch each ──► none fired since: an exact view
  *      ▲            ▲                      │ ▲ a member's watch fired: read it again
  *      │            └── the list's fired ──┘ └──────
  *      └── a watch fired, connected again, or a poll (live_query.h)

@@ -1,6 +1,6 @@
 /* The record of a job, as others read it: GET the record; while a run stands in it, STAT that run's lock node.
  *
- *     GET ──it has ended──► done            the node is gone ──► GET again: the same version? It died. Another one? Again
+ *     GET ──it has ended──► done            the node is gone ──► GET again: the same version: it died; else again
  *      └──it has not──► STAT its lock node ──┴─ it stands ──► done
  *
  * A runner tells its outcome before its lock node goes. So a reader that sees the node gone sees the outcome in the

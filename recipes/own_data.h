@@ -2,7 +2,7 @@
  *
  *     turn ──► SET, if the version is the one that we wrote last ──► written
  *                   ▲          │ no answer, or another version
- *                   └── GET ◄──┘ ours after all? written; unchanged, or only a wish in front of it: SET again; else REPLACED
+ *                   └── GET ◄──┘ ours after all: written; unchanged, or only a wish in front: SET again; else REPLACED
  *
  * The node is the one that a hold stands on, and its name does not come back. No write begins once the hold is over. A
  * write that was under way may be carried out later, and be seen until the node is gone. No later node has it.

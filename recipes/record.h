@@ -4,9 +4,9 @@
  *        ├─ lock       the queue of a lock (recipes/lock.c)
  *        └─ record     read, and written naming the version that was read
  *
- *     look: GET the record, STAT the own lock node (together: one round trip) ──► edit ──► SET, naming the version
- *       ▲                                                                                    │ another version, or no answer
- *       └────────────────────────────────────────────────────────────────────────────────────┘
+ *     look: GET the record, STAT the own lock node (in one round trip) ──► edit ──► SET, naming the version
+ *       ▲                                                                             │ another version, or no answer
+ *       └─────────────────────────────────────────────────────────────────────────────┘
  *
  * An edit decides by the look alone. So the next look finds a write whose answer was lost, and nothing else has to be
  * remembered. A look may be stale; then the write fails by the version that it names.

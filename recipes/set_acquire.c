@@ -1,7 +1,7 @@
 /* The acquisition of a set: the names of the rights, and the one order in which they are taken, one after the other.
  *
  *     named:   /prices (read)    /orders (write)    /slots (2 permits)
- *     taken:   /orders   ──────► /prices   ───────► /slots            the set; its parts are in the order of their naming
+ *     taken:   /orders   ──────► /prices   ───────► /slots            the set, whose parts are as they were named
  *
  * The order is by path, and then by the servers. Two programs may write the servers of one ensemble differently. Then
  * they still agree about the paths of one ensemble, and can differ only about one path in two ensembles.

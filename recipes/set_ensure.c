@@ -1,6 +1,6 @@
 /* A call makes sure that a set stays valid for so long.
  *
- *     all are needed:  part ──answered──► next part … ──► all of them still have enough? ──► answered; else from the first again
+ *     all are needed:  part ──answered──► next part … ──► all still have enough? ──► answered; else once more
  *     some suffice:    each part has a turn of 20 ms, again and again, until as many as are needed have enough
  *
  * Each part is ensured in its own session (grant/ensure.h). That session's outbox carries its answer to the next part,

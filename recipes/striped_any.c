@@ -1,11 +1,11 @@
 /* The first of <path>/any takes the stripe that is granted first.
  *
- *     enter ──► STAND in one stripe, drawn ──granted──────────────────────────────► grant; the other nodes go; next admission
- *                 │    ▲                                                               ▲
- *                 │    └── as many again, while all that it stands in have somebody ───┤ the first that is granted
- *                 │        ahead and there are more                                    │
- *                 └── a try: nobody waits; when all stripes were looked at: BUSY       │
- *                                                              waits in all of them ───┘
+ *     enter ──► STAND in one stripe, drawn ──granted──────────────────────────► grant; other nodes go; next admission
+ *                 │    ▲                                                          ▲
+ *                 │    └── as many again, while somebody is ahead in all that ────┤ the first that is granted
+ *                 │        it stands in, and there are more                       │
+ *                 └── a try: nobody waits; when all stripes were looked at: BUSY  │
+ *                                                         waits in all of them ───┘
  *
  * Rule: in the queue `any` everybody ahead blocks, and in a stripe everybody ahead blocks. So of all claims for any
  * stripe, one at a time stands in the stripes: at most n nodes, for one grant. A stripe that becomes free wakes the

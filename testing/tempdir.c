@@ -2,7 +2,9 @@
  * Folders for server data. Each has a marker, a file that its owner keeps locked. A later run removes what a killed run
  * has left.
  *
- *     mkdtemp ──► the marker, empty ──► locked ──► with its text ──the owner is gone──► locked by a sweep ──► removed, the marker last
+ *     mkdtemp ──► the marker, empty ──► locked ──► with its text
+ *                                                    │ the owner is gone
+ *                                                    └──► locked by a sweep ──► removed, the marker last
  *
  * A name proves nothing, since a user may call a folder of their own so. The proof is the marker's text, read under the
  * marker's lock: the owner of a folder has the lock before it writes the text, and for as long as the folder is in use.

@@ -1,6 +1,6 @@
 /* The pure state machine of a guarded znode: one holder's half. An answer goes in, the next request comes out.
  *
- *     open    READ ──► REWRITE the same data, naming the version read ──► CHECK that the own lock node stands ──► confirmed
+ *     open    READ ──► REWRITE the same data, naming the version read ──► CHECK the own lock node ──► confirmed
  *     write   confirmed ──► WRITE, naming the version that the last confirmed request left
  *
  *     request   answer                     next

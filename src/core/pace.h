@@ -1,7 +1,9 @@
 /* The pace of things that a server can make us repeat: requests that lead nowhere, events that fire as soon as they are
  * waited for.
  *
- *     a few at once ──► each next one later, 20 ms and twice as much each time, up to a bound ──► a while of rest: a few at once
+ *     a few at once ──► each next one later: 20 ms, then twice as much each time, up to a bound
+ *       ▲                         │
+ *       └──── a while of rest ────┘
  *
  * Each one fills a vessel that leaks, and waits while the vessel is above its mark. So a thing that comes to rest never
  * waits, and a thing that does not is slowed down to the rate of the leak. Pure.

@@ -1,8 +1,8 @@
 /* A fence in a file that processes share.
  *
- *     lock the file ──► read both slots ──► is the newest on the disk? ──► the rule ──► write the other slot ──► fdatasync
- *                                             no: fdatasync                  │ equal, or stale                       │
- *                                                                            └──────────────► unlock ◄──────────────┘
+ *     lock the file ──► read both slots ──► is the newest on the disk? ──► rule ──► write the other slot ──► fdatasync
+ *                                             no: fdatasync                 │ equal, or stale                    │
+ *                                                                           └─────────────► unlock ◄─────────────┘
  *
  * Killed at any moment, a process leaves at least one good slot: the one that was on the disk before its write began.
  * Its writer may have had no time to sync a mark that is read; so the mark is synced before anybody is told of it. Thus

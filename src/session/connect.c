@@ -25,7 +25,7 @@ static int64_t between(int64_t least, int64_t value, int64_t most) { return CLAM
 /* ---- the names
  *
  *     no connection        they are looked up at once, and every T/10; after T, every 5 s
- *     connected            every T: then the list is at hand when the connection is lost, and perhaps the resolver with it
+ *     connected            every T, so that the list is at hand when the connection is lost, and maybe the resolver
  *     the list is another  a handle that has no connection, and dials nobody, is given it: zk/servers.h
  */
 

@@ -1,9 +1,9 @@
 /* Waiting entries ask after their predecessors, in case the event of a watch is lost, or a server shows a node that is
  * gone. The leader answers, by way of a barrier that checks the predecessor's node: no follower's word is taken.
  *
- *     watched ──► s->predecessors, in turn ──once per session timeout, five a second at most──► barrier: check(predecessor)
- *                                                  │ it is there: again, later
- *                                                  └ NO_NODE: all that wait for it list again, and no list shows it any more
+ *     watched ──► s->predecessors, in turn ──► barrier: check(predecessor), once per T, at most five a second
+ *                       ▲                        │ │
+ *                       └── it is there: later ──┘ └─ NO_NODE: all that wait for it list again, and no list has it
  *
  * A node that is gone never comes back, since names are unique. So a server that goes on showing the node is not
  * believed (ADR 5). Under the monitor.

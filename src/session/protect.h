@@ -1,8 +1,8 @@
 /* Is a node that the session relies on protected: may nobody but the identities in the session's own choice change it?
  *
- *     an answer of a node ──► has its list been looked at, and is it the same node and list? ──yes──► PROTECTED, UNPROTECTED
+ *     an answer of a node ──► was its list looked at, and is it the same node and list? ──yes──► PROTECTED, UNPROTECTED
  *       (token, acl_version)            │ no
- *                                       └──► the list is asked for (ASKED): the question about the node is repeated behind it
+ *                                       └──► the list is asked for (ASKED), and the question about the node behind it
  *
  * A list is known by its path, its node's token and how often it was changed. So it is asked for once while it stands,
  * and again when anybody has made the node again. The answers of a session come in order, so the answer about a node is

@@ -1,10 +1,10 @@
 /* The figures of a session, and how they are read. Things are counted where they happen; this is the room for the
  * figures.
  *
- *     under the monitor:   claims, grants, holds (src/grant) ─┐
- *                          renewals (ops), moves (silence) ───┼──► counts ──copy──► pdk_session_stats ──► text (stats_text.c)
- *                          connections (supervise) ───────────┘                           ▲
- *     under the outbox's:  callbacks, lines of the log (dispatch.c) ──────────────────────┘
+ *     under the monitor:        claims, grants, holds (grant) ──┐
+ *                               renewals (ops), moves (silence) ┼──► counts ──copy──► pdk_session_stats ──► text
+ *                               connections (supervise) ────────┘                           ▲
+ *     under the outbox's lock:  callbacks, lines of the log (dispatch.c) ───────────────────┘
  *
  * They are plain numbers, since the code that counts has the lock anyway. Gauges that the session knows anyway are
  * read, not kept.

@@ -2,8 +2,9 @@
  * contenders, whatever their names. The directory of a lock "/orders/lock-0000000042" is such a node, in the queue of
  * the lock "/orders".
  *
- *     blocks somebody, by its name ──read, with a watch: nobody owns it──► left out of every list ──its watch fires──► forgotten
- *                                                                              └──the connection is lost──► forgotten
+ *     blocks somebody, by its name ──read, with a watch: nobody owns it──► left out of every list
+ *        ▲                                                                     │
+ *        └────── forgotten, when its watch fires or the connection is lost ────┘
  *
  * A list has names alone. The owner of a node is in the answer that a waiting entry gets anyway when it sets its watch.
  * A try sets no watch, so it asks after a blocker whose name could be a path that somebody chose. A name with a UUID in
