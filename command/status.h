@@ -18,8 +18,8 @@ enum {
     CMD_OK = 0,
     CMD_NOT = 1,    /* `check`: the sequencer holds no more; `ls`, `top`: there is no such path; `doctor`: a finding */
     CMD_USAGE = 64, /* EX_USAGE: the command line, or a file that it names */
-    CMD_UNAVAILABLE =
-        69, /* EX_UNAVAILABLE: ZooKeeper cannot be reached, or refuses us; a lock where others have permits */
+    /* EX_UNAVAILABLE: ZooKeeper cannot be reached, or refuses us; a lock where others have permits. */
+    CMD_UNAVAILABLE = 69,
     CMD_SOFTWARE = 70,     /* EX_SOFTWARE: the guardian was killed, or the system refuses a resource */
     CMD_BUSY = 75,         /* EX_TEMPFAIL: the exit status of CMD_TAKEN, unless -E chooses another */
     CMD_LOST = 76,         /* the hold was lost */

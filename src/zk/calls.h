@@ -28,8 +28,8 @@ enum pdk__op_kind {
     PDK__OP_STAT,  /* reply: stat */
     PDK__OP_BARRIER, /* a quorum commits an empty transaction that checks path. OK, NO_NODE and NOT_ALLOWED prove it */
     PDK__OP_DELETE,
-    PDK__OP_SET, /* the node's data, whatever its version unless `versioned` */
-    PDK__OP_ACL, /* a node's access control list; reply: token, acl_version, acl. It takes the right to read, or ADMIN */
+    PDK__OP_SET,  /* the node's data, whatever its version unless `versioned` */
+    PDK__OP_ACL,  /* a node's access control list; reply: token, acl_version, acl. It takes a right to read, or ADMIN */
     PDK__OP_SYNC, /* later reads of the session are as of now or later; but a deposed leader's own view may be old */
 };
 
