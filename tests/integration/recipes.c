@@ -14,14 +14,6 @@ enum { IN_TIME_MS = 5000, PERMITS = 3, SEVERAL = 2, STRIPES = 2, SHORT_DELAY_MS 
 /* The constructors of the recipes fail in tests of failures alone. */
 static void made(pdk_status status) { ck_assert_msg(status == PDK_OK, "%s", pdk_last_error()); }
 
-static ts_answer *taken(ts_answer *answer) {
-    ck_assert_msg(ts_answer_status(answer) == PDK_OK, "%s: %s", pdk_status_name(ts_answer_status(answer)),
-                  pdk_last_error());
-    ck_assert(ts_answer_is_valid(answer));
-    ts_answer_detach(answer); /* the test's thread may claim what it keeps out */
-    return answer;
-}
-
 /* ---- locks */
 
 static void *make_lock_with(const ts_client *client, const char *path, bool reentrant, int32_t delay_ms) {
@@ -38,22 +30,11 @@ static void *make_delayed(const ts_client *client, const char *path) {
     return make_lock_with(client, path, false, SHORT_DELAY_MS);
 }
 static void unref_lock(void *lock) { pdk_lock_unref(lock); }
+static void *ref_lock(void *lock) { return pdk_lock_ref(lock); }
 static pdk_status start_lock(void *lock, int64_t ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
     return pdk_lock_acquire_async(lock, ms, fn, user, out);
 }
 static pdk_status block_lock(void *lock, int64_t ms, pdk_hold **out) { return pdk_lock_acquire(lock, ms, out); }
-
-static ts_answer *obstruct_with(void *lock, const char *path) {
-    (void)path;
-    ts_paddock_keep(lock, unref_lock);
-    return taken(ts_answer_now(block_lock, lock, ts_patience(IN_TIME_MS)));
-}
-static ts_answer *obstruct_lock(const ts_client *client, const char *path) {
-    return obstruct_with(make_lock(client, path), path);
-}
-static ts_answer *obstruct_delayed(const ts_client *client, const char *path) {
-    return obstruct_with(make_delayed(client, path), path);
-}
 
 /* ---- read/write locks: a reader waits for a writer, a writer for a reader */
 
@@ -63,6 +44,7 @@ static void *make_rwlock(const ts_client *client, const char *path) {
     return lock;
 }
 static void unref_rwlock(void *lock) { pdk_rwlock_unref(lock); }
+static void *ref_rwlock(void *lock) { return pdk_rwlock_ref(lock); }
 static pdk_status start_read(void *lock, int64_t ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
     return pdk_rwlock_acquire_read_async(lock, ms, fn, user, out);
 }
@@ -73,12 +55,6 @@ static pdk_status block_read(void *lock, int64_t ms, pdk_hold **out) { return pd
 static pdk_status block_write(void *lock, int64_t ms, pdk_hold **out) {
     return pdk_rwlock_acquire_write(lock, ms, out);
 }
-static ts_answer *obstruct_read(const ts_client *client, const char *path) {
-    return taken(ts_answer_now(block_write, ts_rwlock(client, path), ts_patience(IN_TIME_MS)));
-}
-static ts_answer *obstruct_write(const ts_client *client, const char *path) {
-    return taken(ts_answer_now(block_read, ts_rwlock(client, path), ts_patience(IN_TIME_MS)));
-}
 
 /* ---- semaphores of three permits: one, or two at once */
 
@@ -88,6 +64,7 @@ static void *make_permits(const ts_client *client, const char *path) {
     return semaphore;
 }
 static void unref_permits(void *semaphore) { pdk_semaphore_unref(semaphore); }
+static void *ref_permits(void *semaphore) { return pdk_semaphore_ref(semaphore); }
 static pdk_status start_permit(void *semaphore, int64_t ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
     return pdk_semaphore_acquire_async(semaphore, 1, ms, fn, user, out);
 }
@@ -103,14 +80,6 @@ static pdk_status block_several(void *semaphore, int64_t ms, pdk_hold **out) {
 static pdk_status block_all_permits(void *semaphore, int64_t ms, pdk_hold **out) {
     return pdk_semaphore_acquire(semaphore, PERMITS, ms, out);
 }
-/* All of them, and its node has left the queue. */
-static ts_answer *obstruct_permits(const ts_client *client, const char *path) {
-    void *semaphore = make_permits(client, path);
-    ts_paddock_keep(semaphore, unref_permits);
-    ts_answer *all = taken(ts_answer_now(block_all_permits, semaphore, ts_patience(IN_TIME_MS)));
-    made(pdk_session_flush(client->session, ts_patience(IN_TIME_MS)));
-    return all;
-}
 
 /* ---- striped locks of two stripes: one by its key, any, or both by their keys */
 
@@ -122,6 +91,7 @@ static void *make_striped(const ts_client *client, const char *path) {
     return striped;
 }
 static void unref_striped(void *striped) { pdk_striped_unref(striped); }
+static void *ref_striped(void *striped) { return pdk_striped_ref(striped); }
 /* Its lock belongs to the striped lock, so it is claimed in the queue of that. */
 static pdk_status start_key(void *striped, int64_t ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
     pdk_lock *lock = NULL;
@@ -142,11 +112,6 @@ static pdk_status block_any(void *striped, int64_t ms, pdk_hold **out) {
 }
 static pdk_status block_keys(void *striped, int64_t ms, pdk_set **out) {
     return pdk_striped_acquire_keys(striped, keys, STRIPES, ms, NULL, out);
-}
-static ts_answer *obstruct_stripes(const ts_client *client, const char *path) {
-    void *striped = make_striped(client, path);
-    ts_paddock_keep(striped, unref_striped);
-    return taken(ts_answer_now_set(block_keys, striped, ts_patience(IN_TIME_MS)));
 }
 
 /* ---- sets of a lock, a reader's side, and two permits, of which the permits come last */
@@ -188,37 +153,39 @@ static pdk_status block_set(void *object, int64_t ms, pdk_set **out) {
     name_them(object, named);
     return pdk_set_acquire(named, 3, ms, NULL, out);
 }
-static ts_answer *obstruct_set(const ts_client *client, const char *path) {
-    g_autofree char *c = g_strconcat(path, "/c", NULL);
-    return obstruct_permits(client, c);
-}
 
 /* ---- the table */
 
+#define OBJECT(what) .make = make_##what, .unref = unref_##what, .ref = ref_##what
 #define HOLD(what) .start = start_##what, .block = block_##what
-#define LOCKS .unref = unref_lock, HOLD(lock), .shares = 1, .waiting = 1
+#define LOCK .unref = unref_lock, .ref = ref_lock, HOLD(lock), .shares = 1, .waiting = 1
 #define SHARED 1000
 
+/* What keeps claims of a semaphore out. */
+static const recipe all_permits = {"all permits", OBJECT(permits), .block = block_all_permits};
+
 const recipe recipes[RECIPES] = {
-    {"lock", make_lock, LOCKS, .obstruct = obstruct_lock, .again = PDK_DEADLOCK, .held = 1},
-    {"reentrant", make_reentrant, LOCKS, .obstruct = obstruct_lock, .again = PDK_OK, .held = 1},
-    {"delayed", make_delayed, LOCKS, .obstruct = obstruct_delayed, .again = PDK_DEADLOCK, .held = 2},
-    {"read", make_rwlock, unref_rwlock, HOLD(read), .obstruct = obstruct_read, .shares = SHARED, .again = PDK_DEADLOCK,
-     .held = 1, .waiting = 1},
-    {"write", make_rwlock, unref_rwlock, HOLD(write), .obstruct = obstruct_write, .shares = 1, .again = PDK_DEADLOCK,
-     .held = 1, .waiting = 1},
-    {"permit", make_permits, unref_permits, HOLD(permit), .obstruct = obstruct_permits, .shares = PERMITS,
-     .again = PDK_OK, .held = 1, .waiting = 1, .tried = 1},
-    {"permits", make_permits, unref_permits, HOLD(several), .obstruct = obstruct_permits, .shares = 1,
-     .again = PDK_TIMEOUT, .held = SEVERAL, .waiting = 1, .tried = 1},
-    {"key", make_striped, unref_striped, HOLD(key), .obstruct = obstruct_stripes, .shares = 1, .again = PDK_DEADLOCK,
-     .held = 1, .waiting = 1},
-    {"any", make_striped, unref_striped, HOLD(any), .obstruct = obstruct_stripes, .shares = STRIPES, .again = PDK_OK,
-     .held = 1, .waiting = 1 + STRIPES, .tried = 1},
-    {"keys", make_striped, unref_striped, .block_set = block_keys, .obstruct = obstruct_stripes, .shares = 1,
-     .again = PDK_DEADLOCK, .held = STRIPES, .waiting = 1},
-    {"set", make_set, unref_set, .start_set = start_set, .block_set = block_set, .obstruct = obstruct_set, .shares = 1,
-     .again = PDK_DEADLOCK, .held = 2 + SEVERAL, .waiting = 3, .tried = 3},
+    [RECIPE_LOCK] = {"lock", make_lock, LOCK, .against = &recipes[RECIPE_LOCK], .again = PDK_DEADLOCK, .held = 1},
+    [RECIPE_REENTRANT] = {"reentrant", make_reentrant, LOCK, .against = &recipes[RECIPE_LOCK], .again = PDK_OK,
+                          .held = 1},
+    [RECIPE_DELAYED] = {"delayed", make_delayed, LOCK, .against = &recipes[RECIPE_DELAYED], .again = PDK_DEADLOCK,
+                        .held = 2, .left = 1},
+    [RECIPE_READ] = {"read", OBJECT(rwlock), HOLD(read), .against = &recipes[RECIPE_WRITE], .shares = SHARED,
+                     .again = PDK_DEADLOCK, .held = 1, .waiting = 1},
+    [RECIPE_WRITE] = {"write", OBJECT(rwlock), HOLD(write), .against = &recipes[RECIPE_READ], .shares = 1,
+                      .again = PDK_DEADLOCK, .held = 1, .waiting = 1},
+    [RECIPE_PERMIT] = {"permit", OBJECT(permits), HOLD(permit), .against = &all_permits, .shares = PERMITS,
+                       .again = PDK_OK, .held = 1, .waiting = 1, .tried = 1},
+    [RECIPE_PERMITS] = {"permits", OBJECT(permits), HOLD(several), .against = &all_permits, .shares = 1,
+                        .again = PDK_TIMEOUT, .held = SEVERAL, .waiting = 1, .tried = 1},
+    [RECIPE_KEY] = {"key", OBJECT(striped), HOLD(key), .against = &recipes[RECIPE_KEYS], .shares = 1,
+                    .again = PDK_DEADLOCK, .held = 1, .waiting = 1},
+    [RECIPE_ANY] = {"any", OBJECT(striped), HOLD(any), .against = &recipes[RECIPE_KEYS], .shares = STRIPES,
+                    .again = PDK_OK, .held = 1, .waiting = 1 + STRIPES, .tried = 1},
+    [RECIPE_KEYS] = {"keys", OBJECT(striped), .block_set = block_keys, .against = &recipes[RECIPE_KEYS], .shares = 1,
+                     .again = PDK_DEADLOCK, .held = STRIPES, .waiting = 1},
+    [RECIPE_SET] = {"set", make_set, unref_set, .start_set = start_set, .block_set = block_set, .against = &all_permits,
+                    .below = "/c", .shares = 1, .again = PDK_DEADLOCK, .held = 2 + SEVERAL, .waiting = 3, .tried = 3},
 };
 
 const recipe *recipe_of(int i) { return &recipes[i % RECIPES]; }
@@ -243,6 +210,8 @@ void *recipe_at(const recipe *r, const ts_client *client, const char *path) {
     ts_paddock_keep(kept, drop_kept);
     return kept->object;
 }
+
+bool recipe_is_async(const recipe *r) { return r->start || r->start_set; }
 
 ts_answer *recipe_async(const recipe *r, void *object, int64_t timeout_ms) {
     return r->start       ? ts_answer_start(r->start, object, timeout_ms)
@@ -280,22 +249,47 @@ void recipe_await(const recipe *r, ts_answer *answer, pdk_status status) {
 
 /* ---- nodes */
 
-static int nodes_below(ts_observer *o, const char *path) {
+static void nodes_below(ts_observer *o, const char *path, GPtrArray *found) {
     g_auto(GStrv) names = ts_observer_children(o, path, NULL);
-    int count = 0;
     for (char **name = names; name && *name; name++) {
-        g_autofree char *below = g_strdup_printf("%s/%s", path, *name);
-        count += strstr(*name, "_c_") ? 1 : nodes_below(o, below);
+        char *below = g_strdup_printf("%s/%s", path, *name);
+        if (strstr(*name, "_c_")) {
+            g_ptr_array_add(found, below);
+        } else {
+            nodes_below(o, below, found);
+            g_free(below);
+        }
     }
-    return count;
+}
+
+static int by_sequence(const void *a, const void *b) {
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    return strcmp(x + strlen(x) - 10, y + strlen(y) - 10);
+}
+
+/* Of that session, or of all: 0. */
+static GPtrArray *nodes_of(int64_t session, const char *path) {
+    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+    ts_observer *o = ts_observer_open(ts_bench_server());
+    ck_assert_ptr_nonnull(o);
+    nodes_below(o, path, found);
+    for (guint i = found->len; session && i-- > 0;) {
+        ts_stat stat = {.ephemeral_owner = 0};
+        if (ts_observer_get(o, found->pdata[i], NULL, NULL, &stat) != 0 || stat.ephemeral_owner != session)
+            g_ptr_array_remove_index(found, i);
+    }
+    ts_observer_close(o);
+    g_ptr_array_sort(found, by_sequence);
+    return found;
 }
 
 int recipe_nodes(const char *path) {
-    ts_observer *o = ts_observer_open(ts_bench_server());
-    ck_assert_ptr_nonnull(o);
-    const int count = nodes_below(o, path);
-    ts_observer_close(o);
-    return count;
+    g_autoptr(GPtrArray) found = nodes_of(0, path);
+    return (int)found->len;
+}
+
+GPtrArray *recipe_nodes_of(const ts_client *client, const char *path) {
+    return nodes_of(pdk_session_id(client->session), path);
 }
 
 void recipe_await_nodes(const recipe *r, const char *path, int count) {
@@ -308,12 +302,83 @@ void recipe_await_waits(const recipe *r, ts_answer *answer, const char *path, in
     const int64_t end = ts_now_ms() + ts_patience(IN_TIME_MS);
     int32_t position;
     recipe_await_nodes(r, path, ahead + r->waiting);
-    if (!r->start && !r->start_set)
+    if (!recipe_is_async(r))
         return; /* a thread's claim tells no position */
     while (ts_answer_position(answer, &position) == PDK_UNAVAILABLE) {
         ck_assert_msg(ts_now_ms() < end, "%s: no position", r->name);
         ts_sleep_ms(1);
     }
+}
+
+/* ---- pairs */
+
+void pair_begin(struct pair *p, const recipe *r, int session_ms) {
+    p->r = r;
+    p->path = ts_fresh_path();
+    g_autofree char *below = g_strconcat(p->path, r->below, NULL);
+    for (int k = 0; k < 2; k++) {
+        p->client[k] = ts_bench_client(session_ms);
+        p->object[k] = recipe_at(r, p->client[k], p->path);
+        p->against[k] = recipe_at(r->against, p->client[k], below);
+    }
+}
+
+void pairs_begin(struct pair pairs[RECIPES], int session_ms) {
+    for (int i = 0; i < RECIPES; i++)
+        pair_begin(&pairs[i], &recipes[i], session_ms);
+}
+
+/* The test's thread may claim what it keeps out, and no node is left of the claim. */
+ts_answer *pair_obstruct(const struct pair *p, int k) {
+    ts_answer *obstacle = recipe_take(p->r->against, p->against[k]);
+    ts_answer_detach(obstacle);
+    pair_flush(p, k);
+    return obstacle;
+}
+
+void pair_admit(const struct pair *p, int k, ts_answer *obstacle) {
+    assert_recipe(p->r, recipe_release(p->r->against, p->against[k], obstacle) == PDK_OK);
+}
+
+static bool is_more(void *user) {
+    const struct {
+        const char *path;
+        int than;
+    } *nodes = user;
+    return recipe_nodes(nodes->path) > nodes->than;
+}
+
+ts_answer *pair_against(const struct pair *p, int k) {
+    struct {
+        const char *path;
+        int than;
+    } nodes = {p->path, recipe_nodes(p->path)};
+    ts_answer *answer = recipe_async(p->r->against, p->against[k], PDK_FOREVER);
+    assert_recipe(p->r, ts_wait_until(is_more, &nodes, ts_patience(IN_TIME_MS)));
+    assert_recipe(p->r, ts_answer_count(answer) == 0);
+    return answer;
+}
+
+void pair_release(const struct pair *p, int k, ts_answer *held) {
+    const pdk_status status = recipe_release(p->r, p->object[k], held);
+    ck_assert_msg(status == PDK_OK, "%s: release: %s: %s", p->r->name, pdk_status_name(status), pdk_last_error());
+}
+
+void pair_flush(const struct pair *p, int k) {
+    assert_recipe(p->r, pdk_session_flush(p->client[k]->session, ts_patience(IN_TIME_MS)) == PDK_OK);
+}
+
+void pair_expect(const struct pair *p, ts_answer *answer, pdk_status status) { recipe_await(p->r, answer, status); }
+
+ts_answer *pair_waits(const struct pair *p, int k, int ahead) {
+    ts_answer *answer = recipe_async(p->r, p->object[k], PDK_FOREVER);
+    recipe_await_waits(p->r, answer, p->path, ahead);
+    return answer;
+}
+
+void pair_assert_waits(const struct pair *p, ts_answer *answer, int64_t for_ms) {
+    ck_assert_msg(!ts_answer_wait(answer, for_ms), "%s: answered: %s", p->r->name,
+                  pdk_status_name(ts_answer_status(answer)));
 }
 
 /* ---- tests */

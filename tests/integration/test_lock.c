@@ -17,61 +17,6 @@ static void two_sessions(void) {
 
 static const char *server(void) { return ts_bench_server(); }
 
-/* ---- deadlines ---- */
-
-START_TEST(in_the_queue_the_deadline_is_kept) {
-    const char *path = ts_fresh_path();
-    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000), *hold = NULL;
-    pdk_lock *lock = ts_lock(b, path);
-    const int64_t before = ts_now_ms();
-
-    ck_assert_int_eq(pdk_lock_acquire(lock, 300, &hold), PDK_TIMEOUT);
-    const int64_t passed = ts_now_ms() - before;
-    ck_assert_int_ge(passed, 300);
-    ck_assert_int_le(passed, 300 + ts_patience(SCHEDULING_MS));
-    ck_assert_ptr_null(hold);
-    ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert(pdk_hold_is_valid(held));
-    pdk_hold_release(held);
-}
-END_TEST
-
-START_TEST(cut_off_the_deadline_is_kept) {
-    const char *path = ts_fresh_path();
-    pdk_lock *lock = ts_lock(a, path);
-    pdk_hold *hold = NULL;
-
-    ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
-    const int64_t before = ts_now_ms();
-    ck_assert_int_eq(pdk_lock_acquire(lock, 300, &hold), PDK_UNAVAILABLE);
-    ck_assert_int_ge(ts_now_ms() - before, 300);
-    ck_assert_int_le(ts_now_ms() - before, 300 + ts_patience(SCHEDULING_MS));
-    ts_proxy_heal(a->proxy);
-    ck_assert(ts_wait_children(server(), path, 0, 2000));
-}
-END_TEST
-
-/* It was in the queue before the link failed, so the deadline passes in the queue. */
-START_TEST(in_the_queue_and_then_cut_off_is_a_timeout) {
-    const char *path = ts_fresh_path();
-    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000);
-    ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 600);
-
-    int32_t ahead = -1;
-    while (pdk_claim_position(ts_answer_claim(waiter), &ahead) == PDK_UNAVAILABLE) {
-        ts_sleep_ms(2);
-    }
-    ck_assert_int_eq(ahead, 1);
-    ts_proxy_set_mode(b->proxy, TS_CUT);
-    ck_assert(ts_answer_wait(waiter, 600 + ts_patience(SCHEDULING_MS)));
-    ck_assert_int_eq(ts_answer_status(waiter), PDK_TIMEOUT);
-    ts_proxy_heal(b->proxy);
-    ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert(pdk_hold_is_valid(held));
-    pdk_hold_release(held);
-}
-END_TEST
-
 /* ---- tokens and sequencers ---- */
 
 START_TEST(the_token_is_the_czxid_of_the_node) {
@@ -189,9 +134,6 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "lock");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_test(tcase, in_the_queue_the_deadline_is_kept);
-    tcase_add_test(tcase, cut_off_the_deadline_is_kept);
-    tcase_add_test(tcase, in_the_queue_and_then_cut_off_is_a_timeout);
     tcase_add_test(tcase, the_token_is_the_czxid_of_the_node);
     tcase_add_test(tcase, the_token_survives_the_loss);
     tcase_add_test(tcase, a_sequencer_can_be_checked_from_anywhere);

@@ -9,39 +9,9 @@
 
 enum { SESSION_MS = 6000, PATIENCE_MS = 5000, SHORT_MS = 200, REQUEST_MS = 200, SCHEDULING_MS = 250 };
 
-/* Two clients, each with an object of the recipe on one path. */
-static struct {
-    const recipe *r;
-    const char *path;
-    ts_client *client[2];
-    void *object[2];
-} it;
+static struct pair it;
 
-static void begin(int i) {
-    it.r = recipe_of(i);
-    it.path = ts_fresh_path();
-    for (int k = 0; k < 2; k++) {
-        it.client[k] = ts_bench_client(SESSION_MS);
-        it.object[k] = recipe_at(it.r, it.client[k], it.path);
-    }
-}
-
-static void release(int k, ts_answer *held) { assert_recipe(it.r, recipe_release(it.r, it.object[k], held) == PDK_OK); }
-
-static void flush(int k) {
-    assert_recipe(it.r, pdk_session_flush(it.client[k]->session, ts_patience(PATIENCE_MS)) == PDK_OK);
-}
-
-static void release_obstacle(ts_answer *obstacle) { assert_recipe(it.r, ts_answer_release(obstacle) == PDK_OK); }
-
-static ts_answer *obstruct(int k) { return it.r->obstruct(it.client[k], it.path); }
-
-static void expect(ts_answer *answer, pdk_status status) { recipe_await(it.r, answer, status); }
-
-static void assert_waits(ts_answer *answer, int64_t for_ms) {
-    ck_assert_msg(!ts_answer_wait(answer, for_ms), "%s: answered: %s", it.r->name,
-                  pdk_status_name(ts_answer_status(answer)));
-}
+static void begin(int i) { pair_begin(&it, recipe_of(i), SESSION_MS); }
 
 /* ---- how many, and in which order */
 
@@ -55,8 +25,8 @@ START_TEST(held_and_given_back) {
         assert_recipe(it.r, ts_answer_token(held) > last);
         last = ts_answer_token(held);
         recipe_await_nodes(it.r, it.path, it.r->held);
-        release(i % 2, held);
-        flush(i % 2);
+        pair_release(&it, i % 2, held);
+        pair_flush(&it, i % 2);
         ck_assert_int_eq(recipe_nodes(it.path), 0);
     }
 }
@@ -69,21 +39,21 @@ START_TEST(as_many_hold_it_as_may) {
     for (int i = 0; i < most; i++) { /* of this session and the other, blocking or not */
         void *object = recipe_at(it.r, it.client[i % 2], it.path);
         held[i] = i % 4 < 2 ? recipe_thread(it.r, object, PATIENCE_MS) : recipe_async(it.r, object, PATIENCE_MS);
-        expect(held[i], PDK_OK);
+        pair_expect(&it, held[i], PDK_OK);
         recipe_await_nodes(it.r, it.path, (i + 1) * it.r->held);
     }
     ts_answer *more = recipe_async(it.r, it.object[1], 20000);
     if (it.r->shares > most) {
-        expect(more, PDK_OK);
+        pair_expect(&it, more, PDK_OK);
     } else {
-        assert_waits(more, SHORT_MS);
+        pair_assert_waits(&it, more, SHORT_MS);
     }
     for (int i = 0; i < most; i++) {
         assert_recipe(it.r, ts_answer_is_valid(held[i]));
-        release(0, held[i]);
-        expect(more, PDK_OK);
+        pair_release(&it, 0, held[i]);
+        pair_expect(&it, more, PDK_OK);
     }
-    release(1, more);
+    pair_release(&it, 1, more);
     recipe_await_nodes(it.r, it.path, 0);
 }
 END_TEST
@@ -91,13 +61,13 @@ END_TEST
 /* Two objects of one session are two contenders, as two sessions are. */
 START_TEST(objects_of_one_session_exclude_each_other) {
     begin(_i);
-    ts_answer *obstacle = obstruct(0);
-    expect(recipe_now(it.r, it.object[0], 0), PDK_BUSY);
+    ts_answer *obstacle = pair_obstruct(&it, 0);
+    pair_expect(&it, recipe_now(it.r, it.object[0], 0), PDK_BUSY);
     ts_answer *waits = recipe_thread(it.r, it.object[0], 20000);
-    assert_waits(waits, SHORT_MS);
+    pair_assert_waits(&it, waits, SHORT_MS);
     assert_recipe(it.r, ts_answer_is_valid(obstacle));
-    release_obstacle(obstacle);
-    expect(waits, PDK_OK);
+    pair_admit(&it, 0, obstacle);
+    pair_expect(&it, waits, PDK_OK);
 }
 END_TEST
 
@@ -105,7 +75,7 @@ END_TEST
 START_TEST(granted_in_order_of_arrival) {
     enum { WAITERS = 6 };
     begin(_i);
-    ts_answer *obstacle = obstruct(0), *waiters[WAITERS];
+    ts_answer *obstacle = pair_obstruct(&it, 0), *waiters[WAITERS];
     int nodes = recipe_nodes(it.path) + it.r->waiting;
     int64_t last = ts_answer_token(obstacle);
     for (int i = 0; i < WAITERS; i++, nodes++) { /* the later ones wait in the first queue */
@@ -114,14 +84,14 @@ START_TEST(granted_in_order_of_arrival) {
         waiters[i] = i % 2 ? recipe_thread(it.r, object, 20000) : recipe_async(it.r, object, PDK_FOREVER);
         recipe_await_nodes(it.r, it.path, nodes);
     }
-    release_obstacle(obstacle);
+    pair_admit(&it, 0, obstacle);
     for (int i = 0; i < WAITERS; i++) {
-        expect(waiters[i], PDK_OK);
+        pair_expect(&it, waiters[i], PDK_OK);
         for (int later = i + it.r->shares; later < WAITERS; later++)
             assert_recipe(it.r, ts_answer_count(waiters[later]) == 0);
         assert_recipe(it.r, ts_answer_token(waiters[i]) > last);
         last = ts_answer_token(waiters[i]);
-        release(0, waiters[i]);
+        pair_release(&it, 0, waiters[i]);
     }
     recipe_await_nodes(it.r, it.path, 0);
 }
@@ -133,9 +103,9 @@ START_TEST(a_try_takes_what_is_free) {
     begin(_i);
     for (int i = 0; i < 4; i++) {
         ts_answer *held = i < 2 ? recipe_now(it.r, it.object[i % 2], 0) : recipe_async(it.r, it.object[i % 2], 0);
-        expect(held, PDK_OK);
-        release(i % 2, held);
-        flush(i % 2);
+        pair_expect(&it, held, PDK_OK);
+        pair_release(&it, i % 2, held);
+        pair_flush(&it, i % 2);
     }
     ck_assert_int_eq(recipe_nodes(it.path), 0);
 }
@@ -146,39 +116,38 @@ static int asked(int opcode) { return (int)ts_proxy_count(it.client[1]->proxy, o
 /* It is told at once, at a known cost, and leaves nothing. */
 START_TEST(a_try_of_what_is_taken) {
     begin(_i);
-    ts_answer *obstacle = obstruct(0);
+    ts_answer *obstacle = pair_obstruct(&it, 0);
     const int nodes = recipe_nodes(it.path);
-    expect(recipe_now(it.r, it.object[1], 0), PDK_BUSY);
-    flush(1);
+    pair_expect(&it, recipe_now(it.r, it.object[1], 0), PDK_BUSY);
+    pair_flush(&it, 1);
     ts_proxy_zero(it.client[1]->proxy);
     const int64_t before = ts_now_ms();
     for (int i = 0; i < 10; i++)
-        expect(i % 2 ? recipe_async(it.r, it.object[1], 0) : recipe_now(it.r, it.object[1], 0), PDK_BUSY);
+        pair_expect(&it, i % 2 ? recipe_async(it.r, it.object[1], 0) : recipe_now(it.r, it.object[1], 0), PDK_BUSY);
     assert_recipe(it.r, ts_now_ms() - before < ts_patience(1000));
-    flush(1);
+    pair_flush(&it, 1);
     ck_assert_int_eq(recipe_nodes(it.path), nodes);
     assert_recipe(it.r, asked(TS_OP_CREATE2) == 10 * it.r->tried && asked(TS_OP_DELETE) == 10 * it.r->tried);
     assert_recipe(it.r, it.r->tried > 0 || asked(TS_OP_SYNC) == 10);
-    release_obstacle(obstacle);
-    flush(0);
-    expect(recipe_now(it.r, it.object[1], 0), PDK_OK); /* it sees at once that the holder has left */
+    pair_admit(&it, 0, obstacle);
+    pair_flush(&it, 0);
+    pair_expect(&it, recipe_now(it.r, it.object[1], 0), PDK_OK); /* it sees at once that the holder has left */
 }
 END_TEST
 
 /* A waiter ahead makes a try busy, too: of this object, of another one, of another session. The waiter notices nothing. */
 START_TEST(a_try_behind_a_waiter) {
     begin(_i);
-    ts_answer *obstacle = obstruct(0);
+    ts_answer *obstacle = pair_obstruct(&it, 0);
     const int nodes = recipe_nodes(it.path);
-    ts_answer *waiter = recipe_async(it.r, it.object[1], 20000);
-    recipe_await_waits(it.r, waiter, it.path, nodes);
-    expect(recipe_now(it.r, it.object[1], 0), PDK_BUSY);
-    expect(recipe_now(it.r, it.object[0], 0), PDK_BUSY);
-    expect(recipe_now(it.r, recipe_at(it.r, it.client[1], it.path), 0), PDK_BUSY);
+    ts_answer *waiter = pair_waits(&it, 1, nodes);
+    pair_expect(&it, recipe_now(it.r, it.object[1], 0), PDK_BUSY);
+    pair_expect(&it, recipe_now(it.r, it.object[0], 0), PDK_BUSY);
+    pair_expect(&it, recipe_now(it.r, recipe_at(it.r, it.client[1], it.path), 0), PDK_BUSY);
     assert_recipe(it.r, ts_answer_count(waiter) == 0);
     ck_assert_int_eq(recipe_nodes(it.path), nodes + it.r->waiting);
-    release_obstacle(obstacle);
-    expect(waiter, PDK_OK);
+    pair_admit(&it, 0, obstacle);
+    pair_expect(&it, waiter, PDK_OK);
 }
 END_TEST
 
@@ -189,25 +158,25 @@ START_TEST(a_try_does_not_meet_its_own_past) {
     for (int round = 0; round < 20; round++) {
         ts_answer *claim = recipe_async(it.r, it.object[0], 20000);
         ts_sleep_ms(round % 4);
-        if (it.r->start || it.r->start_set) {
+        if (recipe_is_async(it.r)) {
             const bool canceled = ts_answer_cancel(claim) == PDK_OK; /* or it was granted before */
-            expect(claim, canceled ? PDK_CANCELED : PDK_OK);
+            pair_expect(&it, claim, canceled ? PDK_CANCELED : PDK_OK);
             given_up += canceled;
         } else {
-            expect(claim, PDK_OK);
+            pair_expect(&it, claim, PDK_OK);
         }
         if (ts_answer_holds(claim))
-            release(0, claim);
+            pair_release(&it, 0, claim);
         ts_answer *held = recipe_now(it.r, it.object[0], 0);
-        expect(held, PDK_OK);
-        release(0, held);
+        pair_expect(&it, held, PDK_OK);
+        pair_release(&it, 0, held);
     }
-    assert_recipe(it.r, given_up > 0 || !(it.r->start || it.r->start_set));
-    ts_answer *obstacle = obstruct(1);
-    if (it.r->start || it.r->start_set)
+    assert_recipe(it.r, given_up > 0 || !recipe_is_async(it.r));
+    ts_answer *obstacle = pair_obstruct(&it, 1);
+    if (recipe_is_async(it.r))
         ts_answer_cancel(recipe_async(it.r, it.object[0], 20000));
-    expect(recipe_now(it.r, it.object[0], 0), PDK_BUSY); /* a node of another client's does make it busy */
-    release_obstacle(obstacle);
+    pair_expect(&it, recipe_now(it.r, it.object[0], 0), PDK_BUSY); /* a node of another client's does make it busy */
+    pair_admit(&it, 1, obstacle);
     recipe_await_nodes(it.r, it.path, 0);
 }
 END_TEST
@@ -223,7 +192,7 @@ START_TEST(a_try_without_a_server) {
     for (int i = 0; i < 2; i++) {
         ts_proxy_set_mode(client->proxy, i == 0 ? TS_BLACKHOLE : TS_CUT);
         const int64_t before = ts_now_ms();
-        expect(recipe_now(it.r, object, 0), PDK_UNAVAILABLE);
+        pair_expect(&it, recipe_now(it.r, object, 0), PDK_UNAVAILABLE);
         ck_assert_int_ge(ts_now_ms() - before, REQUEST_MS);
         ck_assert_int_le(ts_now_ms() - before, REQUEST_MS + ts_patience(SCHEDULING_MS));
         ts_proxy_heal_discard(client->proxy);
@@ -240,18 +209,18 @@ START_TEST(a_further_claim_of_the_thread_that_holds) {
     const pdk_status free = it.r->shares > 1 ? PDK_OK : PDK_TIMEOUT;
     ts_answer *held = recipe_take(it.r, it.object[0]);
     ts_answer *again = recipe_now(it.r, it.object[0], SHORT_MS);
-    expect(again, it.r->again);
+    pair_expect(&it, again, it.r->again);
     if (it.r->again == PDK_OK)
-        release(0, again);
+        pair_release(&it, 0, again);
     if (it.r->again == PDK_DEADLOCK)
-        expect(recipe_now(it.r, it.object[0], PDK_FOREVER), PDK_DEADLOCK);
+        pair_expect(&it, recipe_now(it.r, it.object[0], PDK_FOREVER), PDK_DEADLOCK);
     assert_recipe(it.r, ts_answer_is_valid(held));
     ts_answer_detach(held);
     again = recipe_now(it.r, it.object[0], SHORT_MS);
-    expect(again, free);
+    pair_expect(&it, again, free);
     if (free == PDK_OK)
-        release(0, again);
-    release(0, held);
+        pair_release(&it, 0, again);
+    pair_release(&it, 0, held);
     recipe_take(it.r, it.object[0]);
 }
 END_TEST
@@ -260,16 +229,16 @@ END_TEST
  * the same number. */
 START_TEST(a_hold_of_no_thread) {
     begin(_i);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         ts_answer *held = i ? recipe_thread(it.r, it.object[0], PATIENCE_MS) : recipe_async(it.r, it.object[0], 5000);
-        expect(held, PDK_OK);
+        pair_expect(&it, held, PDK_OK);
         ts_answer_join(held);
-        ts_answer *next = i ? recipe_thread(it.r, it.object[0], SHORT_MS) : recipe_now(it.r, it.object[0], SHORT_MS);
-        expect(next, it.r->shares > 1 ? PDK_OK : PDK_TIMEOUT);
+        ts_answer *next = i ? recipe_thread(it.r, it.object[0], 50) : recipe_now(it.r, it.object[0], 50);
+        pair_expect(&it, next, it.r->shares > 1 ? PDK_OK : PDK_TIMEOUT);
         ts_answer_join(next);
         if (it.r->shares > 1)
-            release(0, next);
-        release(0, held);
+            pair_release(&it, 0, next);
+        pair_release(&it, 0, held);
     }
 }
 END_TEST
@@ -298,7 +267,7 @@ START_TEST(a_hold_outlives_its_object) {
         waits = recipe_async(it.r, object, 20000);
     it.r->unref(object);
     if (waits)
-        expect(waits, PDK_CANCELED);
+        pair_expect(&it, waits, PDK_CANCELED);
     ts_sleep_ms(50);
     assert_recipe(it.r, ts_answer_is_valid(held) && ts_answer_ensure(held, 100) == PDK_OK);
     recipe_await_nodes(it.r, it.path, it.r->held);
@@ -316,14 +285,20 @@ END_TEST
 /* Claims with a callback and blocking ones, and what a blocked thread has of it. */
 START_TEST(the_last_unref_cancels_what_waits) {
     begin(_i);
-    ts_answer *obstacle = obstruct(0);
+    ts_answer *obstacle = pair_obstruct(&it, 0);
     const int nodes = recipe_nodes(it.path);
     void *object = it.r->make(it.client[1], it.path);
-    ts_answer *claims[] = {recipe_async(it.r, object, PDK_FOREVER), recipe_thread(it.r, object, PDK_FOREVER)};
-    recipe_await_nodes(it.r, it.path, recipe_nodes(it.path));
+    ts_answer *claims[] = {recipe_async(it.r, object, PDK_FOREVER), NULL};
+    recipe_await_waits(it.r, claims[0], it.path, nodes);
+    claims[1] = recipe_thread(it.r, object, PDK_FOREVER);
+    if (it.r->ref) {
+        ck_assert_ptr_eq(it.r->ref(object), object);
+        it.r->unref(object);
+        pair_assert_waits(&it, claims[0], 50);
+    }
     it.r->unref(object);
-    expect(claims[0], PDK_CANCELED);
-    expect(claims[1], PDK_CANCELED);
+    pair_expect(&it, claims[0], PDK_CANCELED);
+    pair_expect(&it, claims[1], PDK_CANCELED);
     recipe_await_nodes(it.r, it.path, nodes);
     assert_recipe(it.r, ts_answer_is_valid(obstacle));
 }

@@ -104,24 +104,6 @@ START_TEST(only_the_threads_own_holds_count) {
 }
 END_TEST
 
-/* A lost hold does not count, released or not. */
-START_TEST(a_lost_hold_is_no_deadlock) {
-    pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
-
-    for (int i = 0; i < 4; i++) {
-        pdk_hold *hold = i % 2 ? ts_bench_write(lock, 5000) : ts_bench_read(lock, 5000);
-        g_autofree char *node = ts_hold_node(hold);
-
-        ck_assert_int_eq(ts_delete(server(), node), 0);
-        ck_assert(ts_fd_readable(pdk_hold_fd(hold), ts_patience(2000)));
-        pdk_hold *next = i < 2 ? ts_bench_write(lock, 5000) : ts_bench_read(lock, 5000);
-        ck_assert_int_gt(pdk_hold_token(next), pdk_hold_token(hold));
-        ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-    }
-}
-END_TEST
-
 /* ---- writers of one object share a node ---- */
 
 START_TEST(writers_hand_over_and_readers_do_not) {
@@ -172,30 +154,6 @@ END_TEST
 
 /* ---- tries ---- */
 
-START_TEST(a_try_takes_what_can_be_had) {
-    const char *path = ts_fresh_path();
-    pdk_rwlock *mine = ts_rwlock(a, path), *theirs = ts_rwlock(b, path);
-    pdk_hold *hold = NULL, *other = NULL;
-
-    ck_assert_int_eq(pdk_rwlock_acquire_read(mine, 0, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_acquire_read(theirs, 0, &other), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_acquire_write(mine, 0, &hold), PDK_BUSY);
-    ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
-    ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_acquire_write(mine, 0, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_acquire_write(theirs, 0, &other), PDK_BUSY);
-    ck_assert_int_eq(pdk_rwlock_acquire_read(theirs, 0, &other), PDK_BUSY);
-    ts_answer *local[] = {ts_read_async(mine, 0), ts_write_async(mine, 0)};
-    for (size_t i = 0; i < G_N_ELEMENTS(local); i++) {
-        ck_assert(ts_answer_wait(local[i], ts_patience(1000)));
-        ck_assert_int_eq(ts_answer_status(local[i]), PDK_BUSY);
-    }
-    ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
-
 /* A reader is in nobody's way but a writer's. */
 START_TEST(a_try_looks_for_those_in_its_way) {
     const char *path = ts_fresh_path();
@@ -223,38 +181,6 @@ START_TEST(a_try_does_not_overtake_a_waiting_writer) {
     ck_assert_int_eq(ts_answer_count(writer), 0);
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
     ts_assert_granted(writer);
-}
-END_TEST
-
-/* ---- deadlines ---- */
-
-typedef pdk_status (*acquire_fn)(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
-
-static void check_deadline(acquire_fn acquire, pdk_rwlock *lock, pdk_status expected) {
-    const int64_t before = ts_now_ms();
-    pdk_hold *hold = NULL;
-
-    ck_assert_int_eq(acquire(lock, SHORT_MS, &hold), expected);
-    ck_assert_int_ge(ts_now_ms() - before, SHORT_MS);
-    ck_assert_int_le(ts_now_ms() - before, SHORT_MS + ts_patience(SCHEDULING_MS));
-    ck_assert_ptr_null(hold);
-}
-
-START_TEST(deadlines_are_kept) {
-    const char *path = ts_fresh_path();
-    pdk_hold *held = ts_bench_write(ts_rwlock(a, path), 5000);
-    pdk_rwlock *lock = ts_rwlock(b, path);
-
-    check_deadline(pdk_rwlock_acquire_read, lock, PDK_TIMEOUT);
-    check_deadline(pdk_rwlock_acquire_write, lock, PDK_TIMEOUT);
-    ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ts_proxy_set_mode(b->proxy, TS_BLACKHOLE);
-    check_deadline(pdk_rwlock_acquire_read, lock, PDK_UNAVAILABLE);
-    check_deadline(pdk_rwlock_acquire_write, lock, PDK_UNAVAILABLE);
-    ts_proxy_heal(b->proxy);
-    ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert(pdk_hold_is_valid(held));
-    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
 }
 END_TEST
 
@@ -294,71 +220,6 @@ START_TEST(readers_pass_a_writer_that_gave_up) {
 }
 END_TEST
 
-START_TEST(a_cancelled_reader_leaves_nothing) {
-    const char *path = ts_fresh_path();
-    pdk_rwlock *lock = ts_rwlock(b, path);
-    pdk_hold *held = ts_bench_write(ts_rwlock(a, path), 5000);
-    ts_answer *reader = ts_read_async(lock, 20000);
-    int32_t ahead = -1;
-
-    ts_await_queued(reader);
-    ck_assert_int_eq(pdk_claim_position(ts_answer_claim(reader), &ahead), PDK_OK);
-    ck_assert_int_eq(ahead, 1);
-    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(reader)), PDK_OK);
-    ck_assert(ts_answer_wait(reader, ts_patience(1000)));
-    ck_assert_int_eq(ts_answer_status(reader), PDK_CANCELED);
-    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(reader)), PDK_NOT_HELD);
-    ck_assert_int_eq(pdk_claim_position(ts_answer_claim(reader), &ahead), PDK_NOT_HELD);
-    ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(ts_bench_read(lock, 5000)), PDK_OK);
-    ck_assert_int_eq(ts_answer_count(reader), 1);
-}
-END_TEST
-
-/* ---- the end of the object ---- */
-
-START_TEST(the_last_unref_cancels_reads_and_writes) {
-    const char *path = ts_fresh_path();
-    pdk_hold *ahead = ts_bench_write(ts_rwlock(b, path), 5000);
-    pdk_rwlock *lock = NULL;
-
-    ck_assert_int_eq(pdk_rwlock_new(a->session, path, NULL, &lock), PDK_OK);
-    ts_answer *claims[] = {ts_read_async(lock, PDK_FOREVER), ts_write_async(lock, PDK_FOREVER),
-                           ts_read_thread(lock, PDK_FOREVER), ts_write_thread(lock, PDK_FOREVER)};
-    ck_assert(ts_wait_children(server(), path, 4, 5000));
-    ts_sleep_ms(100); /* until both threads are in the queue: their writers share a node */
-    ck_assert_ptr_eq(pdk_rwlock_ref(lock), lock);
-    pdk_rwlock_unref(lock);
-    ts_assert_waits(claims[0], 100);
-    pdk_rwlock_unref(lock);
-    for (size_t i = 0; i < G_N_ELEMENTS(claims); i++) {
-        ck_assert(ts_answer_wait(claims[i], ts_patience(1000)));
-        ck_assert_int_eq(ts_answer_status(claims[i]), PDK_CANCELED);
-    }
-    ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert_int_eq(pdk_hold_release(ahead), PDK_OK);
-}
-END_TEST
-
-START_TEST(holds_outlive_the_object) {
-    const char *path = ts_fresh_path();
-
-    for (int shared = 0; shared < 2; shared++) {
-        pdk_rwlock *lock = NULL;
-        ck_assert_int_eq(pdk_rwlock_new(a->session, path, NULL, &lock), PDK_OK);
-        pdk_hold *hold = shared ? ts_bench_read(lock, 5000) : ts_bench_write(lock, 5000);
-        pdk_rwlock_unref(lock);
-        ts_sleep_ms(50);
-        ck_assert(pdk_hold_is_valid(hold));
-        ck_assert_int_eq(pdk_hold_ensure(hold, 100), PDK_OK);
-        ck_assert_int_eq(ts_child_count(server(), path), 1);
-        pdk_hold_unref(hold); /* the last one releases */
-        ck_assert(ts_wait_children(server(), path, 0, 2000));
-    }
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock_claims");
     TCase *tcase = ts_bench_case(suite, "rwlock_claims");
@@ -368,17 +229,11 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, an_upgrade_is_refused_without_a_server);
     tcase_add_test(tcase, a_released_hold_is_no_deadlock);
     tcase_add_test(tcase, only_the_threads_own_holds_count);
-    tcase_add_test(tcase, a_lost_hold_is_no_deadlock);
     tcase_add_test(tcase, writers_hand_over_and_readers_do_not);
     tcase_add_test(tcase, without_hand_overs_local_writers_queue_anew);
-    tcase_add_test(tcase, a_try_takes_what_can_be_had);
     tcase_add_test(tcase, a_try_looks_for_those_in_its_way);
     tcase_add_test(tcase, a_try_does_not_overtake_a_waiting_writer);
-    tcase_add_test(tcase, deadlines_are_kept);
     tcase_add_loop_test(tcase, readers_pass_a_writer_that_gave_up, 0, GIVE_UPS);
-    tcase_add_test(tcase, a_cancelled_reader_leaves_nothing);
-    tcase_add_test(tcase, the_last_unref_cancels_reads_and_writes);
-    tcase_add_test(tcase, holds_outlive_the_object);
     return suite;
 }
 

@@ -20,55 +20,6 @@ static const char *server(void) { return ts_bench_server(); }
 
 /* ---- limit and objects ---- */
 
-START_TEST(acquire_and_release) {
-    const char *path = ts_fresh_path();
-    pdk_semaphore *semaphore = permits_at(a, path, 3);
-
-    for (int i = 0; i < 3; i++) {
-        pdk_hold *hold = permits_take(semaphore, 1);
-
-        ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
-        ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
-        ck_assert_int_eq(permits_taken(path), 1);
-        ck_assert(permits_wait_queued(path, 0)); /* the admission is over when the permit is taken */
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
-        ck_assert_int_eq(permits_taken(path), 0);
-    }
-}
-END_TEST
-
-START_TEST(no_more_than_the_permits) {
-    enum { PERMITS = 3 };
-    const char *path = ts_fresh_path();
-    ts_client *c = ts_bench_client(SESSION_MS);
-    pdk_hold *holds[PERMITS] = {permits_take(permits_at(a, path, PERMITS), 1),
-                                permits_take(permits_at(b, path, PERMITS), 1),
-                                permits_take(permits_at(c, path, PERMITS), 1)};
-    ts_answer *async = permits_async(permits_at(a, path, PERMITS), 1, 20000);
-    permits_await_ahead(async, 0);
-    ts_answer *blocked = permits_thread(permits_at(c, path, PERMITS), 1, 20000);
-
-    ck_assert(permits_wait_queued(path, 2));
-    ts_sleep_ms(300);
-    ck_assert_int_eq(ts_answer_count(async), 0);
-    ck_assert_int_eq(permits_taken(path), PERMITS);
-    for (int i = 0; i < PERMITS; i++) {
-        ck_assert(pdk_hold_is_valid(holds[i]));
-    }
-    ck_assert_int_eq(pdk_hold_release(holds[1]), PDK_OK);
-    permits_await_grant(async);
-    ck_assert(!ts_answer_wait(blocked, 200));
-    ck_assert_int_eq(ts_answer_release(async), PDK_OK);
-    permits_await_grant(blocked);
-    ck_assert_int_eq(permits_taken(path), PERMITS);
-    ck_assert_int_eq(ts_answer_release(blocked), PDK_OK);
-    pdk_hold_release(holds[0]);
-    pdk_hold_release(holds[2]);
-    permits_assert_none(path);
-}
-END_TEST
-
 /* Two semaphore objects of one session count the same permits. A thread may hold several of them. */
 START_TEST(one_thread_and_two_objects) {
     const char *path = ts_fresh_path();
@@ -81,26 +32,6 @@ START_TEST(one_thread_and_two_objects) {
     for (int i = 0; i < 3; i++) {
         ck_assert(pdk_hold_is_valid(holds[i]));
         ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
-    }
-    permits_assert_none(path);
-}
-END_TEST
-
-/* One permit makes a lock, and its tokens are like a lock's. */
-START_TEST(one_permit_is_a_lock) {
-    const char *path = ts_fresh_path();
-    pdk_semaphore *semaphores[2] = {permits_at(a, path, 1), permits_at(b, path, 1)};
-    int64_t last = 0;
-
-    for (int i = 0; i < 8; i++) {
-        pdk_hold *hold = permits_take(semaphores[i % 2], 1), *other = NULL;
-
-        ck_assert_int_eq(pdk_semaphore_acquire(semaphores[(i + 1) % 2], 1, i % 4 < 2 ? 0 : 50, &other),
-                         i % 4 < 2 ? PDK_BUSY : PDK_TIMEOUT);
-        ck_assert_int_gt(pdk_hold_token(hold), last);
-        last = pdk_hold_token(hold);
-        ck_assert(pdk_hold_is_valid(hold));
-        pdk_hold_release(hold);
     }
     permits_assert_none(path);
 }
@@ -124,37 +55,6 @@ START_TEST(a_hundred_at_once) {
 END_TEST
 
 /* ---- order ---- */
-
-/* The first in the queue is granted first, whatever session or call it used. The leases' tokens show the order. */
-START_TEST(granted_in_order_of_arrival) {
-    enum { PERMITS = 2, WAITERS = 6 };
-    const char *path = ts_fresh_path();
-    pdk_hold *hold = permits_take(permits_at(a, path, PERMITS), PERMITS);
-    ts_answer *waiters[WAITERS];
-
-    for (int i = 0; i < WAITERS; i++) {
-        ts_client *client = i % 3 == 2 ? ts_bench_client(SESSION_MS) : i % 3 == 1 ? a : b;
-
-        waiters[i] = i % 2 ? permits_thread(permits_at(client, path, PERMITS), 1, 20000)
-                           : permits_async(permits_at(client, path, PERMITS), 1, PDK_FOREVER);
-        ck_assert(permits_wait_queued(path, i + 1));
-    }
-    ck_assert_int_eq(permits_taken(path), PERMITS); /* a waiter has taken nothing yet */
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    permits_await_grant(waiters[0]);
-    for (int i = 1; i < WAITERS; i++) {
-        permits_await_grant(waiters[i]);
-        for (int later = i + 1; later < WAITERS; later++) {
-            ck_assert_int_eq(ts_answer_count(waiters[later]), 0);
-        }
-        ck_assert_int_gt(pdk_hold_token(ts_answer_hold(waiters[i])), pdk_hold_token(ts_answer_hold(waiters[i - 1])));
-        ck_assert_int_le(permits_taken(path), PERMITS);
-        ck_assert_int_eq(ts_answer_release(waiters[i - 1]), PDK_OK);
-    }
-    ck_assert_int_eq(ts_answer_release(waiters[WAITERS - 1]), PDK_OK);
-    permits_assert_none(path);
-}
-END_TEST
 
 /* A claim takes all its permits or none. While it waits for enough, no claim behind it is granted. */
 START_TEST(a_large_claim_is_not_overtaken) {
@@ -382,12 +282,8 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "semaphore");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_test(tcase, acquire_and_release);
-    tcase_add_test(tcase, no_more_than_the_permits);
     tcase_add_test(tcase, one_thread_and_two_objects);
-    tcase_add_test(tcase, one_permit_is_a_lock);
     tcase_add_test(tcase, a_hundred_at_once);
-    tcase_add_test(tcase, granted_in_order_of_arrival);
     tcase_add_test(tcase, a_large_claim_is_not_overtaken);
     tcase_add_test(tcase, threads_share_an_admission);
     tcase_add_test(tcase, an_admission_is_handed_over_a_bounded_number_of_times);

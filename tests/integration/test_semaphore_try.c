@@ -40,32 +40,6 @@ START_TEST(a_try_takes_what_is_free) {
 }
 END_TEST
 
-/* Permits that this session has just released are free for it, without a flush. */
-START_TEST(a_try_finds_permits_that_were_just_released) {
-    const char *path = ts_fresh_path();
-    pdk_semaphore *semaphore = permits_at(a, path, 2);
-    pdk_hold *hold = permits_take(semaphore, 2);
-
-    for (int round = 0; round < 20; round++) {
-        pdk_hold_release(hold);
-        ck_assert_msg(pdk_semaphore_acquire(semaphore, 2, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_last_error());
-    }
-    pdk_hold_release(hold);
-    for (int round = 0; round < 20; round++) { /* also permits that were being taken for a cancelled claim */
-        ts_answer *given_up = permits_async(semaphore, 2, 20000);
-
-        ts_sleep_ms(round % 4);
-        if (pdk_claim_cancel(ts_answer_claim(given_up)) != PDK_OK) {
-            permits_await_grant(given_up);
-            ck_assert_int_eq(ts_answer_release(given_up), PDK_OK);
-        }
-        ck_assert_msg(pdk_semaphore_acquire(semaphore, 2, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_last_error());
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    }
-    permits_assert_none(path);
-}
-END_TEST
-
 /* BUSY at once: for too few permits, and for a claim ahead, blocking or not. Nothing is left, not even a watch. */
 START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
     const char *path = ts_fresh_path();
@@ -95,59 +69,7 @@ START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_try_without_a_server_is_unavailable_in_time) {
-    const ts_proxy_mode modes[] = {TS_BLACKHOLE, TS_CUT};
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    const char *path = ts_fresh_path();
-    pdk_hold *hold = NULL;
-
-    options.session_timeout_ms = SESSION_MS;
-    options.request_timeout_ms = 400;
-    ts_client *c = ts_client_open_with(server(), NULL, &options);
-    ck_assert_ptr_nonnull(c);
-    pdk_semaphore *semaphore = permits_at(c, path, 2);
-    for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
-        ts_proxy_set_mode(c->proxy, modes[i]);
-        const int64_t before = ts_now_ms();
-        ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, 0, &hold), PDK_UNAVAILABLE);
-        ck_assert_int_ge(ts_now_ms() - before, 400);
-        ck_assert_int_le(ts_now_ms() - before, 400 + ts_patience(SCHEDULING_MS));
-        ts_proxy_heal_discard(c->proxy);
-    }
-    permits_assert_none(path);
-    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 2, 5000, &hold), PDK_OK);
-    pdk_hold_release(hold);
-}
-END_TEST
-
 /* ---- deadlines ---- */
-
-/* A claim that waits for its admission, for permits, or behind a thread of its own process is answered in time. */
-START_TEST(deadlines_are_kept) {
-    const char *path = ts_fresh_path();
-    pdk_semaphore *semaphore = permits_at(b, path, 3);
-    pdk_hold *held = permits_take(permits_at(a, path, 3), 2);
-    const int64_t before = ts_now_ms();
-    ts_answer *next = permits_thread(semaphore, 2, 300);
-    ck_assert(permits_wait_queued(path, 1));
-    ts_answer *local = permits_thread(semaphore, 1, 150), *behind = permits_thread(permits_at(a, path, 3), 1, 200);
-    ts_answer *all[] = {local, behind, next};
-    const int64_t deadlines[] = {150, 200, 300};
-
-    for (int i = 0; i < 3; i++) {
-        permits_await_status(all[i], PDK_TIMEOUT);
-        const int64_t passed = ts_answer_at_ns(all[i]) / 1000000 - before;
-        ck_assert_int_ge(passed, deadlines[i]);
-        ck_assert_int_le(passed, deadlines[i] + ts_patience(SCHEDULING_MS));
-    }
-    ck_assert(permits_wait_queued(path, 0));
-    ck_assert_int_eq(permits_taken(path), 2);
-    ck_assert(pdk_hold_is_valid(held));
-    pdk_hold_release(permits_take(semaphore, 1));
-    pdk_hold_release(held);
-    permits_assert_none(path);
-}
-END_TEST
 
 /* The first in the queue gives up. The next one is admitted, with the permits that are free. */
 START_TEST(a_large_claim_that_times_out_makes_room) {
@@ -169,43 +91,6 @@ START_TEST(a_large_claim_that_times_out_makes_room) {
     permits_await_grant(other);
     ck_assert_int_eq(permits_taken(path), 3);
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
-}
-END_TEST
-
-START_TEST(cut_off_the_deadline_is_kept) {
-    const char *path = ts_fresh_path();
-    pdk_semaphore *semaphore = permits_at(a, path, 2);
-    pdk_hold *hold = NULL;
-
-    ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
-    const int64_t before = ts_now_ms();
-    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, 300, &hold), PDK_UNAVAILABLE);
-    ck_assert_int_ge(ts_now_ms() - before, 300);
-    ck_assert_int_le(ts_now_ms() - before, 300 + ts_patience(SCHEDULING_MS));
-    ts_proxy_heal(a->proxy);
-    permits_assert_none(path);
-}
-END_TEST
-
-/* A release at any moment of the waiter's steps is not missed. */
-START_TEST(a_release_at_any_moment) {
-    const char *path = ts_fresh_path();
-    pdk_semaphore *semaphore_a = permits_at(a, path, 2), *semaphore_b = permits_at(b, path, 2);
-
-    pdk_hold_release(permits_take(semaphore_b, 2));
-    ts_proxy_set_delay(b->proxy, 8000, 8000);
-    for (int i = 0; i < 30; i++) {
-        pdk_hold *held = permits_take(semaphore_a, 1);
-        ts_answer *waiter = permits_async(semaphore_b, 2, 10000);
-
-        ts_sleep_ms(i * 3);
-        ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
-        ck_assert_msg(ts_answer_wait(waiter, ts_patience(2500)), "not granted, offset %d ms", i * 3);
-        ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
-        ck_assert_int_eq(ts_answer_release(waiter), PDK_OK);
-        ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK);
-    }
-    permits_assert_none(path);
 }
 END_TEST
 
@@ -260,13 +145,8 @@ static Suite *make_suite(void) {
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, a_try_takes_what_is_free);
-    tcase_add_test(tcase, a_try_finds_permits_that_were_just_released);
     tcase_add_test(tcase, a_try_tells_busy_at_once_and_leaves_nothing);
-    tcase_add_test(tcase, a_try_without_a_server_is_unavailable_in_time);
-    tcase_add_test(tcase, deadlines_are_kept);
     tcase_add_loop_test(tcase, a_large_claim_that_times_out_makes_room, 0, 2);
-    tcase_add_test(tcase, cut_off_the_deadline_is_kept);
-    tcase_add_test(tcase, a_release_at_any_moment);
     tcase_add_test(tcase, holders_are_listed_by_permit);
     return suite;
 }

@@ -1,5 +1,5 @@
-/* However a claim of a set ends, it leaves nothing: threads that are cancelled and interrupted, objects that are dropped,
- * sessions that are closed, callbacks that are dropped, and children of a fork. */
+/* However a claim of a set ends, it leaves nothing: objects that are dropped, one or the other of its sessions that is closed, callbacks
+ * that are dropped, and children of a fork. Threads and claims that are cancelled are in test_recipes_waiting.c. */
 #include <glib.h>
 #include <pthread.h>
 #include <string.h>
@@ -82,74 +82,6 @@ static void only_theirs_is_left(void) {
     ck_assert(permits_wait_queued(it.permits_path, 0));
     ck_assert(permits_wait_taken(it.permits_path, 1));
 }
-
-static void *acquire(void *unused) {
-    pdk_set *held = NULL;
-    (void)unused;
-    pdk_set_acquire(it.set->rights, it.set->count, PDK_FOREVER, NULL, &held);
-    return NULL;
-}
-
-START_TEST(a_cancelled_thread) {
-    make_it();
-    for (int pending = 0; pending < 2; pending++) {
-        pthread_t thread;
-        void *result = NULL;
-        ck_assert_int_eq(pthread_create(&thread, NULL, acquire, NULL), 0);
-        if (!pending)
-            it_waits();
-        ck_assert_int_eq(pthread_cancel(thread), 0);
-        ck_assert_int_eq(pthread_join(thread, &result), 0);
-        ck_assert_ptr_eq(result, PTHREAD_CANCELED);
-        only_theirs_is_left();
-    }
-    release_theirs();
-    pdk_set_release(set_take(it.set));
-    drop_it();
-}
-END_TEST
-
-static pdk_interrupt *interrupt;
-
-static pdk_status acquire_with_interrupt(void *unused, int64_t timeout_ms, pdk_set **out) {
-    (void)unused;
-    pdk_interrupt_attach(interrupt);
-    pdk_status status = pdk_set_acquire(it.set->rights, it.set->count, timeout_ms, NULL, out);
-    pdk_interrupt_detach();
-    return status;
-}
-
-START_TEST(an_interrupted_thread) {
-    make_it();
-    ck_assert_int_eq(pdk_interrupt_new(&interrupt), PDK_OK);
-    ts_answer *answer = ts_answer_block_set(acquire_with_interrupt, NULL, PDK_FOREVER);
-    it_waits();
-    pdk_interrupt_raise(interrupt);
-    set_await(answer, PDK_CANCELED);
-    only_theirs_is_left();
-    set_await(ts_answer_block_set(acquire_with_interrupt, NULL, PDK_FOREVER), PDK_CANCELED); /* it is raised still */
-    pdk_interrupt_clear(interrupt);
-    release_theirs();
-    set_await(ts_answer_block_set(acquire_with_interrupt, NULL, PDK_FOREVER), PDK_OK);
-    pdk_interrupt_unref(interrupt);
-    drop_it();
-}
-END_TEST
-
-START_TEST(a_cancelled_claim) {
-    make_it();
-    int32_t ahead = -1;
-    ts_answer *answer = set_async(it.set, PDK_FOREVER);
-    pdk_set_claim *claim = ts_answer_set_claim(answer);
-    ck_assert(pdk_set_claim_position(claim, &ahead) != PDK_NOT_HELD);
-    it_waits();
-    ck_assert_int_eq(pdk_set_claim_cancel(claim), PDK_OK);
-    ck_assert_int_eq(pdk_set_claim_cancel(claim), PDK_NOT_HELD);
-    set_await(answer, PDK_CANCELED);
-    only_theirs_is_left();
-    drop_it();
-}
-END_TEST
 
 /* _i & 1: the lock that is held, or the semaphore that is waited for; & 2: a thread is blocked. */
 START_TEST(a_dropped_object) {
@@ -275,9 +207,6 @@ END_TEST
 static Suite *make_suite(void) {
     Suite *suite = suite_create("set_exits");
     TCase *all = ts_bench_case(suite, "set_exits");
-    tcase_add_test(all, a_cancelled_thread);
-    tcase_add_test(all, an_interrupted_thread);
-    tcase_add_test(all, a_cancelled_claim);
     tcase_add_loop_test(all, a_dropped_object, 0, 4);
     tcase_add_loop_test(all, a_closed_session, 0, 4);
     tcase_add_loop_test(all, a_hold_and_a_closed_session, 0, 2);

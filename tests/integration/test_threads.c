@@ -181,28 +181,6 @@ START_TEST(without_hand_overs_each_grant_is_a_new_node) {
 }
 END_TEST
 
-/* A local waiter times out and leaves. The next one gets the lock. */
-START_TEST(a_local_waiter_times_out_and_another_is_cancelled) {
-    const char *path = ts_fresh_path();
-    pdk_lock *lock = ts_lock(a, path);
-    pdk_hold *hold = ts_bench_acquire(lock, 5000);
-    ts_answer *short_one = ts_acquire_thread(lock, 150);
-    ts_answer *cancelled = ts_acquire_async(lock, 10000), *last = ts_acquire_async(lock, 10000);
-
-    ck_assert(ts_answer_wait(short_one, 150 + ts_patience(250)));
-    ck_assert_int_eq(ts_answer_status(short_one), PDK_TIMEOUT);
-    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(cancelled)), PDK_OK);
-    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(cancelled)), PDK_NOT_HELD);
-    ck_assert(ts_answer_wait(cancelled, ts_patience(1000)));
-    ck_assert_int_eq(ts_answer_status(cancelled), PDK_CANCELED);
-    ck_assert_int_eq(ts_answer_count(last), 0);
-    pdk_hold_release(hold);
-    ck_assert(ts_answer_wait(last, ts_patience(1000)));
-    ck_assert_int_eq(ts_answer_status(last), PDK_OK);
-    ck_assert_int_eq(ts_answer_count(cancelled), 1);
-}
-END_TEST
-
 /* ---- renewals ---- */
 
 START_TEST(ensure_waits_for_a_renewal) {
@@ -255,7 +233,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, other_sessions_are_served_after_a_bounded_number);
     tcase_add_test(tcase, other_sessions_are_served_after_a_bounded_time);
     tcase_add_test(tcase, without_hand_overs_each_grant_is_a_new_node);
-    tcase_add_test(tcase, a_local_waiter_times_out_and_another_is_cancelled);
     tcase_add_test(tcase, ensure_waits_for_a_renewal);
     tcase_add_test(tcase, ensure_gives_up_in_time);
     return suite;

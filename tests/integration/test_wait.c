@@ -3,7 +3,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "ts_bench.h"
+#include "sides.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
@@ -167,103 +167,102 @@ START_TEST(a_predecessor_that_may_not_be_read_any_more) {
 }
 END_TEST
 
-/* The release comes at each moment of the waiter's queueing: before its create, between list and watch, … */
-START_TEST(a_predecessor_that_vanishes_at_any_moment) {
-    const char *path = ts_fresh_path();
-    ts_client *a = ts_bench_client(SESSION_MS), *b = ts_bench_client(SESSION_MS);
-    pdk_lock *lock_a = ts_lock(a, path), *lock_b = ts_lock(b, path);
+/* ---- the waiter's own link fails */
 
-    pdk_hold_release(ts_bench_acquire(lock_b, 5000));
-    ts_proxy_set_delay(b->proxy, 10000, 10000);
-    for (int i = 0; i < 30; i++) {
-        pdk_hold *held = ts_bench_acquire(lock_a, 5000);
-        ts_answer *waiter = ts_acquire_async(lock_b, 10000);
-
-        ts_sleep_ms(i * 3);
-        ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
-        ck_assert_msg(ts_answer_wait(waiter, ts_patience(2500)), "not granted, offset %d ms", i * 3);
-        ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
-        ck_assert_int_eq(ts_answer_release(waiter), PDK_OK);
-        ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK);
+/* It was in the queue before the link failed, so its time passes in the queue. */
+START_TEST(in_the_queue_and_then_cut_off) {
+    const int64_t began = ts_now_ms(), timeout_ms = ts_patience(3000);
+    sides_wait(SESSION_MS, timeout_ms);
+    sides_links(1, TS_CUT);
+    for (each_side(s)) {
+        ck_assert(ts_answer_wait(s->waiter, began + 2 * timeout_ms - ts_now_ms()));
+        pair_expect(&s->p, s->waiter, PDK_TIMEOUT);
+    }
+    sides_links(1, TS_PASS);
+    for (each_side(s)) {
+        assert_recipe(s->p.r, ts_answer_is_valid(s->held));
+        pair_admit(&s->p, 0, s->held);
+        recipe_await_nodes(s->p.r, s->p.path, 0);
     }
 }
 END_TEST
 
-/* ---- a waiter leaves the middle of the queue ---- */
-
-static void leave_by_cancel(void) { ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(queue.waiters[1])), PDK_OK); }
-
-static void leave_by_close(void) { pdk_session_close(queue.clients[1]->session, 5000); }
-
-static void leave_by_expiry(void) {
-    ts_session_key key;
-
-    ts_proxy_set_mode(queue.clients[1]->proxy, TS_CUT);
-    ck_assert(ts_proxy_last_session(queue.clients[1]->proxy, &key));
-    ck_assert_int_eq(ts_expire_session(server(), &key), 0);
-}
-
-static void leave_by_deletion(void) {
-    g_auto(GStrv) children = ts_children(server(), queue.path, NULL);
-
-    for (char **child = children; *child; child++) {
-        g_autofree char *node = g_strdup_printf("%s/%s", queue.path, *child);
-
-        if (g_str_has_suffix(*child, "-0000000001")) {
-            ts_proxy_set_mode(queue.clients[1]->proxy, TS_CUT);
-            ck_assert_int_eq(ts_delete(server(), node), 0);
-        }
-    }
-}
-
-START_TEST(the_middle_of_the_queue_leaves) {
-    void (*const ways[])(void) = {leave_by_cancel, leave_by_close, leave_by_expiry, leave_by_deletion};
-
-    make_queue(2);
-    ways[_i]();
-    ck_assert(ts_wait_children(server(), queue.path, 2, 2000));
-    ts_sleep_ms(200);
-    ck_assert_int_eq(ts_answer_count(queue.waiters[2]), 0);
-    ck_assert(pdk_hold_is_valid(queue.held));
-    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
-    assert_granted(2);
-}
-END_TEST
-
-/* ---- the waiter's own link fails ---- */
+static const ts_proxy_mode ways_to_fail[] = {TS_CUT, TS_BLACKHOLE, TS_BLACKHOLE_DOWN, TS_DROP_REPLIES};
 
 START_TEST(a_release_while_the_waiter_is_cut_off) {
-    const ts_proxy_mode modes[] = {TS_CUT, TS_BLACKHOLE, TS_BLACKHOLE_DOWN, TS_DROP_REPLIES};
-
-    make_queue(1);
-    ts_proxy *proxy = queue.clients[1]->proxy;
-    ts_proxy_set_mode(proxy, modes[_i]);
+    sides_wait(SESSION_MS, PDK_FOREVER);
+    sides_links(1, ways_to_fail[_i]);
     ts_sleep_ms(50);
-    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
-    ck_assert_int_eq(pdk_session_flush(queue.clients[0]->session, 5000), PDK_OK);
+    for (each_side(s)) {
+        pair_admit(&s->p, 0, s->held);
+        pair_flush(&s->p, 0);
+    }
     ts_sleep_ms(300);
-    ck_assert_int_eq(ts_answer_count(queue.waiters[1]), 0);
-    ts_proxy_heal(proxy);
-    assert_granted(1);
-    ck_assert_int_eq(ts_events(queue.clients[1], PDK_SESSION_EXPIRED), 0);
+    for (each_side(s))
+        assert_recipe(s->p.r, ts_answer_count(s->waiter) == 0);
+    sides_links(1, TS_PASS);
+    for (each_side(s)) {
+        pair_expect(&s->p, s->waiter, PDK_OK);
+        ck_assert_int_eq(ts_events(s->p.client[1], PDK_SESSION_EXPIRED), 0);
+    }
 }
 END_TEST
 
-/* Its link fails again and again while nothing else happens. It keeps its position, and is not granted. */
-START_TEST(a_waiter_keeps_its_position_across_reconnects) {
-    make_queue(2);
-    for (int i = 0; i < 4; i++) {
-        int32_t ahead = -1;
-
-        ts_proxy_reset(queue.clients[1]->proxy);
-        ck_assert(ts_wait_event(queue.clients[1], PDK_SESSION_RESTORED, i + 1, ts_patience(3000)));
-        ck_assert_int_eq(pdk_claim_position(ts_answer_claim(queue.waiters[1]), &ahead), PDK_OK);
-        ck_assert_int_eq(ahead, 1);
-        ck_assert_int_eq(ts_answer_count(queue.waiters[1]) + ts_answer_count(queue.waiters[2]), 0);
+/* Its link fails again and again while nothing else happens: it keeps its place ahead of one that came later. */
+START_TEST(a_waiter_keeps_its_place_across_reconnects) {
+    ts_answer *later[RECIPES];
+    sides_wait(SESSION_MS, PDK_FOREVER);
+    for (each_side(s)) {
+        const int nodes = recipe_nodes(s->p.path);
+        later[s - sides] = recipe_async(s->p.r, s->p.object[0], PDK_FOREVER);
+        recipe_await_nodes(s->p.r, s->p.path, nodes + 1);
     }
-    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
-    assert_granted(1);
-    ck_assert_int_eq(ts_answer_count(queue.waiters[2]), 0);
+    for (int i = 1; i <= 4; i++) {
+        for (each_side(s))
+            ts_proxy_reset(s->p.client[1]->proxy);
+        for (each_side(s)) {
+            int32_t ahead = -1;
+            assert_recipe(s->p.r, ts_wait_event(s->p.client[1], PDK_SESSION_RESTORED, i, ts_patience(3000)));
+            assert_recipe(s->p.r, ts_answer_count(s->waiter) + ts_answer_count(later[s - sides]) == 0);
+            assert_recipe(s->p.r,
+                          !recipe_is_async(s->p.r) || (ts_answer_position(s->waiter, &ahead) == PDK_OK && ahead <= 1));
+        }
+    }
+    for (each_side(s)) {
+        pair_admit(&s->p, 0, s->held);
+        pair_expect(&s->p, s->waiter, PDK_OK);
+        assert_recipe(s->p.r, s->p.r->shares > 1 || ts_answer_count(later[s - sides]) == 0);
+        pair_release(&s->p, 1, s->waiter);
+        pair_expect(&s->p, later[s - sides], PDK_OK);
+        assert_recipe(s->p.r, ts_events(s->p.client[1], PDK_SESSION_EXPIRED) == 0);
+    }
+}
+END_TEST
+
+/* The release comes at each moment of the waiter's steps: before its create, between list and watch, … No wake-up is lost. */
+START_TEST(a_release_at_any_moment) {
+    enum { MOMENTS = 30, DELAY_US = 10000 };
+    sides_begin(SESSION_MS);
+    for (each_side(s)) {
+        pair_release(&s->p, 1, recipe_take(s->p.r, s->p.object[1]));
+        ts_proxy_set_delay(s->p.client[1]->proxy, DELAY_US, DELAY_US);
+    }
+    for (int i = 0; i < MOMENTS; i++) {
+        for (each_side(s))
+            s->held = pair_obstruct(&s->p, 0);
+        for (each_side(s))
+            s->waiter = recipe_async(s->p.r, s->p.object[1], PDK_FOREVER);
+        ts_sleep_ms(i * 3);
+        for (each_side(s))
+            pair_admit(&s->p, 0, s->held);
+        for (each_side(s)) {
+            ck_assert_msg(ts_answer_wait(s->waiter, ts_patience(2500)), "%s: not granted, %d ms", s->p.r->name, i * 3);
+            pair_expect(&s->p, s->waiter, PDK_OK);
+            pair_release(&s->p, 1, s->waiter);
+        }
+        for (each_side(s))
+            pair_flush(&s->p, 1);
+    }
 }
 END_TEST
 
@@ -276,10 +275,10 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_write_to_the_predecessor_does_not_lose_the_wake_up);
     tcase_add_test(tcase, a_predecessor_that_may_not_be_read);
     tcase_add_test(tcase, a_predecessor_that_may_not_be_read_any_more);
-    tcase_add_test(tcase, a_predecessor_that_vanishes_at_any_moment);
-    tcase_add_loop_test(tcase, the_middle_of_the_queue_leaves, 0, 4);
-    tcase_add_loop_test(tcase, a_release_while_the_waiter_is_cut_off, 0, 4);
-    tcase_add_test(tcase, a_waiter_keeps_its_position_across_reconnects);
+    tcase_add_test(tcase, in_the_queue_and_then_cut_off);
+    tcase_add_loop_test(tcase, a_release_while_the_waiter_is_cut_off, 0, G_N_ELEMENTS(ways_to_fail));
+    tcase_add_test(tcase, a_waiter_keeps_its_place_across_reconnects);
+    tcase_add_test(tcase, a_release_at_any_moment);
     return suite;
 }
 
