@@ -77,23 +77,6 @@ START_TEST(a_lost_answer_about_leases_is_recovered) {
 }
 END_TEST
 
-/* The deletes of a release, or their answers, are lost. The session deletes the nodes again. */
-START_TEST(a_lost_release_is_recovered) {
-    const char *path = ts_fresh_path();
-    pdk_hold *hold = permits_take(permits_at(a, path, 3), 3);
-    ts_answer *next = permits_async(permits_at(b, path, 3), 3, 20000);
-
-    permits_await_ahead(next, 0);
-    ts_proxy_arm(a->proxy, TS_OP_DELETE, _i == 0 ? TS_LOSE_REQUEST : TS_LOSE_REPLY, TS_PASS);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert(ts_proxy_wait_fired(a->proxy, ts_patience(2000)));
-    permits_await_grant(next);
-    ck_assert_int_eq(permits_taken(path), 3);
-    ck_assert_int_eq(ts_answer_release(next), PDK_OK);
-    permits_assert_none(path);
-}
-END_TEST
-
 /* The session ends while its nodes are being created. The claim queues again, and requests that arrive late take
  * nothing from others. */
 START_TEST(the_session_expires_while_it_takes) {
@@ -137,29 +120,6 @@ START_TEST(answers_that_come_too_late) {
     }
     permits_assert_none(path);
     pdk_hold_release(permits_take(permits_at(a, path, 3), 3)); /* the directory was never made, or has no number */
-}
-END_TEST
-
-/* Each of many sessions is closed at another moment of its acquisition. */
-START_TEST(close_at_any_moment) {
-    const char *path = ts_fresh_path();
-
-    for (int i = 0; i < 25; i++) {
-        ts_client *client = ts_bench_client(SESSION_MS);
-        pdk_semaphore *semaphore = permits_at(client, path, 3);
-        ts_proxy_set_delay(client->proxy, 2000, 2000);
-        ts_answer *answers[] = {permits_async(semaphore, 2, PDK_FOREVER), permits_thread(semaphore, 2, PDK_FOREVER)};
-
-        ts_sleep_ms(i);
-        ck_assert_int_eq(pdk_session_close(client->session, 5000), PDK_OK);
-        ck_assert(ts_answer_wait(answers[0], 0)); /* none after close has returned */
-        for (int k = 0; k < 2; k++) {
-            ck_assert(ts_answer_wait(answers[k], ts_patience(500)));
-            ck_assert(ts_answer_status(answers[k]) == PDK_CLOSED || ts_answer_status(answers[k]) == PDK_OK);
-            ck_assert(ts_answer_hold(answers[k]) == NULL || !pdk_hold_is_valid(ts_answer_hold(answers[k])));
-        }
-        ck_assert_int_eq(permits_taken(path) + permits_queued(path), 0);
-    }
 }
 END_TEST
 
@@ -366,10 +326,8 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(tcase, a_lost_answer_is_recovered, 0, G_N_ELEMENTS(losses));
     tcase_add_loop_test(tcase, a_lost_answer_about_leases_is_recovered, 2,
                         G_N_ELEMENTS(losses)); /* the directories exist */
-    tcase_add_loop_test(tcase, a_lost_release_is_recovered, 0, 2);
     tcase_add_loop_test(tcase, the_session_expires_while_it_takes, 0, 2);
     tcase_add_loop_test(tcase, answers_that_come_too_late, 0, 6);
-    tcase_add_test(tcase, close_at_any_moment);
     tcase_add_test(tcase, the_first_node_is_deleted_while_it_waits);
     tcase_add_loop_test(tcase, the_first_node_is_deleted_while_it_takes, 0, 2);
     tcase_add_test(tcase, a_lease_is_deleted_while_others_are_taken);
