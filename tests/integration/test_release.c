@@ -50,7 +50,7 @@ enum { CUTS = G_N_ELEMENTS(cuts) };
 
 START_TEST(the_delete_or_its_answer_is_lost) {
     const ts_proxy_loss loss = cuts[_i].loss;
-    sides_hold(SESSION_MS);
+    sides_hold(4 * SESSION_MS);
     for (each_side(s)) {
         lose_the_delete(s, loss, cuts[_i].then);
         release(s, PDK_OK);
@@ -69,7 +69,7 @@ END_TEST
 
 /* It is lost again after every reconnect, five times. */
 START_TEST(the_delete_is_lost_again_and_again) {
-    sides_hold(SESSION_MS);
+    sides_hold(4 * SESSION_MS);
     for (int i = 0; i < 5; i++) {
         for (each_side(s)) {
             lose_the_delete(s, TS_LOSE_REQUEST, TS_CUT);
@@ -90,7 +90,7 @@ END_TEST
 START_TEST(released_while_disconnected) {
     const ts_proxy_mode modes[] = {TS_CUT, TS_BLACKHOLE};
 
-    sides_hold(SESSION_MS);
+    sides_hold(4 * SESSION_MS); /* the sessions outlive the questions */
     sides_links(0, modes[_i]);
     ts_sleep_ms(200);
     for (each_side(s)) {
@@ -108,7 +108,7 @@ END_TEST
 /* Nobody has the object any more. Its nodes are deleted all the same. */
 START_TEST(released_while_disconnected_and_dropped) {
     void *objects[RECIPES];
-    sides_begin(SESSION_MS);
+    sides_begin(4 * SESSION_MS);
     for (each_side(s)) {
         objects[s - sides] = s->p.r->make(s->p.client[0], s->p.path);
         s->held = recipe_take(s->p.r, objects[s - sides]);
