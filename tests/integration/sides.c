@@ -19,6 +19,7 @@ void sides_hold(int session_ms) {
     sides_begin(session_ms);
     for (each_side(s)) {
         s->held = recipe_take(s->p.r, s->p.object[0]);
+        pair_flush(&s->p, 0); /* no node is left of the claim */
         s->lost = ts_lost_watch_answer(s->held);
         ck_assert_ptr_nonnull(s->lost);
         assert_recipe(s->p.r, !ts_fd_readable(ts_answer_fd(s->held), 0));
