@@ -10,7 +10,7 @@
 #ifndef EXITS_H
 #define EXITS_H
 
-#include "ts_bench.h"
+#include "recipes.h"
 
 enum { EXITS_SESSION_MS = 3000, EXITS_CLAIM_MS = 500, EXITS_CLEAN_MS = 2000 };
 
@@ -35,40 +35,44 @@ typedef struct {
     bool behind;     /* it waits for another client: a try does not get there */
     bool in_queue;   /* a server has confirmed its position by then; `behind` implies it */
     bool granted;
-    int setting; /* what the recipe sets up for it: a number of the recipe's test */
+    bool in_front;   /* a claim of the holder's stands in front of it, until it is poked */
+    bool look_again; /* poked by what a stranger does, and not by the holder */
+    bool alone;      /* it waits for what was prepared, and for no holder */
+    int foreign;     /* nodes that were prepared, until `end` */
+    int setting;     /* what is prepared for it: a number of the recipe */
 } exit_state;
 
 typedef struct {
     const exit_state *at;
     enum exit_way way;
     enum exit_failure failure;
-    const char *path;
-    ts_client *client;
-    void *object; /* the recipe object, ours to unref */
-    pdk_hold *ahead[2];
+    struct pair p;    /* the first client is the holder ahead; the second one's object is ours to unref */
+    ts_answer *ahead; /* NULL: nobody */
+    ts_answer *front; /* a claim of the holder's that stands in front; NULL: none */
     ts_answer *answer;
     int64_t asked; /* ms: the claim's time ran from then at the latest */
 } exit_case;
 
-/* What the test of a recipe provides. */
+/* The exits of a recipe: its states, and what they need. */
 typedef struct {
-    void (*set_up)(exit_case *c, ts_client *holder); /* makes directories, `object`, and the holds `ahead` */
-    ts_answer *(*claim)(exit_case *c, int64_t timeout_ms);
-    void (*poke)(exit_case *c); /* may be NULL, where no state needs it */
-    void (*unref)(void *object);
-    void (*check_clean)(exit_case *c, int64_t until_ms); /* nothing is left by then, and the path can be used */
-} exit_recipe;
+    const recipe *r;
+    const exit_state *states;
+    int count;
+    void (*prepare)(exit_case *c); /* makes directories, as `setting` says */
+    void (*poke)(exit_case *c);    /* what a stranger does: NULL, where no state needs it */
+    void (*end)(exit_case *c);     /* takes away what is `foreign`; NULL: nothing */
+} exit_row;
 
 #define assert_exit(c, truth)                                                                                          \
-    ck_assert_msg(truth, "%s / %s / %s: %s", (c)->at->name, exit_failure_names[(c)->failure],                          \
+    ck_assert_msg(truth, "%s / %s / %s / %s: %s", (c)->p.r->name, (c)->at->name, exit_failure_names[(c)->failure],     \
                   exit_way_names[(c)->way], #truth)
 
 extern const char *const exit_way_names[], *const exit_failure_names[];
 
 /* Adds a case for each way out of that state. */
 void exits_add(const exit_state *at, enum exit_failure failure);
-/* Runs the cases that were added. */
-void exits_run(const exit_recipe *recipe);
+/* Runs the cases that were added, of that recipe. */
+void exits_run(const exit_row *row);
 /* For teardown. */
 void exits_clear(void);
 

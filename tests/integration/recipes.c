@@ -162,7 +162,7 @@ static pdk_status block_set(void *object, int64_t ms, pdk_set **out) {
 #define SHARED 1000
 
 /* What keeps claims of a semaphore out. */
-static const recipe all_permits = {"all permits", OBJECT(permits), .block = block_all_permits};
+static const recipe all_permits = {"all permits", OBJECT(permits), .block = block_all_permits, .held = PERMITS};
 
 const recipe recipes[RECIPES] = {
     [RECIPE_LOCK] = {"lock", make_lock, LOCK, .against = &recipes[RECIPE_LOCK], .again = PDK_DEADLOCK, .held = 1},
