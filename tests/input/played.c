@@ -72,6 +72,16 @@ static void grow(const struct parameter *p, union value *value) {
     value->pointer = bytes;
 }
 
+char *path_of(size_t length) {
+    static char path[1024];
+    g_assert(length < sizeof path);
+    memset(path, 'p', length);
+    for (size_t i = 0; i < length; i += 100)
+        path[i] = '/';
+    path[length] = '\0';
+    return path;
+}
+
 /* Of one parameter, if it has so many ways; else *way is less by those that it has. */
 static bool vary_one(const struct parameter *p, size_t *way, union value *value) {
     if (p->kind != NUMBER && p->may_be_null && --*way == 0) {
@@ -83,6 +93,10 @@ static bool vary_one(const struct parameter *p, size_t *way, union value *value)
     }
     if (p->size > 0 && g_str_has_prefix(p->type, "const ") && --*way == 0) {
         grow(p, value);
+        return true;
+    }
+    if (p->longest > 0 && --*way == 0) {
+        value->pointer = path_of(p->longest);
         return true;
     }
     if (p->is_time && --*way == 0) {

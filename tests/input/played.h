@@ -22,11 +22,14 @@ void assert_refused(const struct row *row, const union value *values, pdk_status
 void assert_nothing(const struct row *row, int64_t got, const char *when, const char *words);
 
 /* The n-th way to call it rightly: with the arguments of begin, with NULL where it is allowed, with no time, with all the time,
- * with a struct of a later version. False: there is no such way. */
+ * with a struct of a later version, with the longest path. False: there is no such way. */
 bool vary(const struct row *row, size_t way, union value *values);
 
 /* Makes a struct of that size: what is in `good`, or the defaults where that is NULL. */
 void struct_fill(const struct parameter *p, const void *good, unsigned char *bytes, size_t size);
+
+/* A path of that many bytes. The next call has the memory. */
+char *path_of(size_t length);
 
 /* Ends the test when anything is wrong. */
 void assert_none_wrong(void);

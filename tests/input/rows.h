@@ -28,6 +28,7 @@ struct parameter {
     enum parameter_kind kind;
     bool may_be_null; /* true for a number */
     bool is_time;     /* negative ones are refused, but for PDK_FOREVER */
+    size_t longest;   /* of a path: how many bytes it may have; 0 where the comment does not say it */
     size_t size;      /* of a struct that begins with its size; 0 for all else */
     const struct member *members;
 };

@@ -1,42 +1,40 @@
-/* Bad input. It is refused with a status and a text that names the argument, and has no effect: outputs stay as they
- * are, and the server has as many nodes and sessions as before. */
-#include <check.h>
+/* Input that one call alone refuses: paths and chroots of the greatest length, counts, rights, numbers of permits, texts that are
+ * no sequencers, and calls about what is over. It is refused with a status and a text that names the argument, and has no effect.
+ * What many calls refuse alike - NULL, negative times, malformed paths, structs, forks and the like - tests/input plays for each. */
 #include <glib.h>
-#include <paddock/paddock.h>
 #include <string.h>
 
+#include "permits.h"
+#include "recipes.h"
 #include "refused.h"
+#include "set_bench.h"
 #include "ts_check.h"
+#include "ts_rwlock.h"
 #include "ts_support.h"
 
-static ts_ensemble *server;
-static pdk_session *session;
-static pdk_lock *lock;
-static int64_t nodes, sessions;
+/* A thousand leases, under a sanitizer, keep a session busy for longer than a short lease lasts. */
+enum { SESSION_MS = 20000, IN_TIME_MS = 5000 };
+#define UNTOUCHED ((void *)&it)
 
-#define UNTOUCHED ((void *)&server)
+static struct {
+    ts_client *client, *second;
+    const char *path;
+    pdk_lock *lock; /* on path */
+    pdk_rwlock *rw;
+    pdk_semaphore *permits, *seven;
+} it;
 
 static void begin(void) {
-    server = ts_ensemble_start(NULL);
-    ck_assert_ptr_nonnull(server);
-    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), NULL, &session), PDK_OK);
-    ck_assert_int_eq(pdk_lock_new(session, "/in/lock", NULL, &lock), PDK_OK);
-    nodes = ts_mntr(ts_ensemble_host(server, 0), "zk_znode_count");
-    sessions = ts_session_count(ts_ensemble_host(server, 0));
-    ck_assert_int_eq(sessions, 1);
+    it.client = ts_bench_client(SESSION_MS);
+    it.second = ts_bench_client(SESSION_MS);
+    it.path = ts_fresh_path();
+    it.lock = ts_lock(it.client, it.path);
+    it.rw = ts_rwlock(it.client, ts_fresh_path());
+    it.permits = permits_at(it.client, ts_fresh_path(), 3);
+    it.seven = permits_at(it.client, ts_fresh_path(), 7);
 }
 
-static void end(void) {
-    pdk_lock_unref(lock);
-    pdk_session_close(session, 5000);
-    pdk_session_unref(session);
-    ts_ensemble_stop(server);
-}
-
-static void check_no_effect(void) {
-    ck_assert_int_eq(ts_mntr(ts_ensemble_host(server, 0), "zk_znode_count"), nodes);
-    ck_assert_int_eq(ts_session_count(ts_ensemble_host(server, 0)), sessions);
-}
+static const char *server(void) { return ts_bench_server(); }
 
 static void never(pdk_status status, pdk_hold *hold, void *user) {
     (void)status;
@@ -45,122 +43,20 @@ static void never(pdk_status status, pdk_hold *hold, void *user) {
     g_error("a callback of a call that was refused");
 }
 
-/* ---- NULL */
-
-START_TEST(null_is_refused_by_the_session) {
-    pdk_session *out = UNTOUCHED;
-    refused(pdk_session_open(NULL, NULL, &out), PDK_INVALID, "hosts");
-    refused(pdk_session_open(ts_ensemble_hosts(server), NULL, NULL), PDK_INVALID, "out");
-    ck_assert_ptr_eq(out, UNTOUCHED);
-    refused(pdk_session_close(NULL, 0), PDK_INVALID, "session");
-    refused(pdk_session_flush(NULL, 0), PDK_INVALID, "session");
-    int count = 77;
-    refused(pdk_session_dispatch(NULL, &count), PDK_INVALID, "session");
-    ck_assert_int_eq(count, 77);
-    refused(pdk_session_check_sequencer(NULL, "pdk1 /n/x-lock-0000000001 exclusive 1 0", 0), PDK_INVALID, "session");
-    refused(pdk_session_check_sequencer(session, NULL, 0), PDK_INVALID, "text");
-    check_no_effect();
-}
-END_TEST
-
-START_TEST(null_is_refused_by_the_lock) {
-    pdk_lock *out = UNTOUCHED;
-    pdk_hold *hold = UNTOUCHED;
-    pdk_claim *claim = UNTOUCHED;
-    pdk_contenders *list = UNTOUCHED;
-    int32_t ahead = 77;
-    refused(pdk_lock_new(NULL, "/a", NULL, &out), PDK_INVALID, "session");
-    refused(pdk_lock_new(session, NULL, NULL, &out), PDK_INVALID, "path");
-    refused(pdk_lock_new(session, "/a", NULL, NULL), PDK_INVALID, "out");
-    refused(pdk_lock_acquire(NULL, 0, &hold), PDK_INVALID, "lock");
-    refused(pdk_lock_acquire(lock, 0, NULL), PDK_INVALID, "out");
-    refused(pdk_lock_acquire_async(NULL, 0, never, NULL, &claim), PDK_INVALID, "lock");
-    refused(pdk_lock_acquire_async(lock, 0, NULL, NULL, &claim), PDK_INVALID, "fn");
-    refused(pdk_lock_list(NULL, 0, &list), PDK_INVALID, "lock");
-    refused(pdk_lock_list(lock, 0, NULL), PDK_INVALID, "out");
-    refused(pdk_lock_holder(NULL, 0, &list), PDK_INVALID, "lock");
-    refused(pdk_lock_holder(lock, 0, NULL), PDK_INVALID, "out");
-    refused(pdk_claim_cancel(NULL), PDK_INVALID, "claim");
-    refused(pdk_claim_position(NULL, &ahead), PDK_INVALID, "claim");
-    ck_assert_ptr_eq(out, UNTOUCHED);
-    ck_assert_ptr_eq(hold, UNTOUCHED);
-    ck_assert_ptr_eq(claim, UNTOUCHED);
-    ck_assert_ptr_eq(list, UNTOUCHED);
-    ck_assert_int_eq(ahead, 77);
-    check_no_effect();
-}
-END_TEST
-
-static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
-    (void)hold;
-    (void)reason;
-    (void)user;
+static void never_set(pdk_status status, pdk_set *held, void *user) {
+    (void)held;
+    never(status, NULL, user);
 }
 
-START_TEST(null_is_refused_by_the_hold) {
-    refused(pdk_hold_ensure(NULL, 0), PDK_INVALID, "hold");
-    refused(pdk_hold_on_lost(NULL, on_lost, NULL, NULL), PDK_INVALID, "hold");
-    refused(pdk_hold_release(NULL), PDK_INVALID, "hold");
-    ck_assert_int_eq(pdk_hold_fd(NULL), -1);
-    refused(PDK_INVALID, PDK_INVALID, "hold"); /* the text that pdk_hold_fd left */
-    check_no_effect();
-}
-END_TEST
-
-START_TEST(null_is_answered_by_calls_without_a_status) {
-    ck_assert_int_eq(pdk_hold_token(NULL), 0);
-    ck_assert_uint_eq(pdk_hold_handover(NULL), 0);
-    ck_assert_ptr_nonnull(pdk_hold_token_text(NULL));
-    ck_assert(!pdk_hold_is_valid(NULL));
-    ck_assert_int_eq(pdk_hold_remaining_ms(NULL), 0);
-    ck_assert_int_eq(pdk_hold_reason(NULL), PDK_REASON_NONE);
-    ck_assert_ptr_nonnull(pdk_hold_sequencer(NULL));
-    pdk_hold_detach_thread(NULL);
-    ck_assert_ptr_null(pdk_hold_ref(NULL));
-    pdk_hold_unref(NULL);
-    ck_assert_ptr_null(pdk_lock_ref(NULL));
-    pdk_lock_unref(NULL);
-    ck_assert_ptr_null(pdk_claim_ref(NULL));
-    pdk_claim_unref(NULL);
-    ck_assert_ptr_null(pdk_session_ref(NULL));
-    pdk_session_unref(NULL);
-    ck_assert_int_eq(pdk_session_fd(NULL), -1);
-    ck_assert_int_eq(pdk_session_id(NULL), 0);
-    ck_assert_int_eq(pdk_session_timeout_ms(NULL), 0);
-    ck_assert_int_eq(pdk_session_token_seen(NULL), 0);
-    ck_assert_ptr_nonnull(pdk_session_identity(NULL));
-    ck_assert_uint_eq(pdk_contenders_count(NULL), 0);
-    ck_assert_ptr_null(pdk_contenders_identity(NULL, 0));
-    ck_assert_ptr_null(pdk_contenders_node(NULL, 0));
-    ck_assert_int_eq(pdk_contenders_session(NULL, 0), 0);
-    ck_assert_int_eq(pdk_contenders_token(NULL, 0), 0);
-    ck_assert_int_eq(pdk_contenders_since_ms(NULL, 0), 0);
-    pdk_contenders_free(NULL);
-}
-END_TEST
+static void count_up(void *number) { ++*(int *)number; }
 
 /* ---- paths */
 
-START_TEST(malformed_paths_are_refused) {
-    static const char *const wrong[] = {
-        "",         "a",          "a/b",
-        "./a",      "/",          "//",
-        "/a//b",    "/a/",        "/.",
-        "/..",      "/a/./b",     "/a/../b",
-        "/a/..",    "/zookeeper", "/zookeeper/quota",
-        "/a\n",     "/a\x1b[2J",  "/a\x1f",
-        "/a\x7f",   "/a\xc2\x85", "/\xff",
-        "/caf\xe9", "/\xc0\xaf",  "/\xed\xa0\x80",
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-        pdk_lock *out = UNTOUCHED;
-        refused(pdk_lock_new(session, wrong[i], NULL, &out), PDK_INVALID, "path");
-        ck_assert_ptr_eq(out, UNTOUCHED);
-    }
-    check_no_effect();
+static void check_text(pdk_hold *hold, pdk_session *s) {
+    ck_assert_int_eq(pdk_session_check_sequencer(s, pdk_hold_sequencer(hold), ts_patience(IN_TIME_MS)), PDK_OK);
 }
-END_TEST
 
+/* Segments of 99 bytes, and it is as long as that in all. */
 static char *path_of(size_t bytes) {
     char *path = g_strnfill(bytes, 'p');
     for (size_t i = 0; i < bytes; i += 100)
@@ -170,86 +66,128 @@ static char *path_of(size_t bytes) {
 
 static void check_longest(pdk_session *s, size_t bytes) {
     pdk_lock *longest = NULL, *out = UNTOUCHED;
-    pdk_hold *hold = NULL;
-    char *path = path_of(bytes + 1);
+    g_autofree char *path = path_of(bytes + 1);
     refused(pdk_lock_new(s, path, NULL, &out), PDK_INVALID, "path");
     ck_assert_ptr_eq(out, UNTOUCHED);
     path[bytes] = '\0';
     ck_assert_int_eq(pdk_lock_new(s, path, NULL, &longest), PDK_OK);
-    ck_assert_msg(pdk_lock_acquire(longest, 5000, &hold) == PDK_OK, "%s", pdk_last_error());
+    pdk_hold *hold = ts_bench_acquire(longest, ts_patience(IN_TIME_MS));
     ck_assert_ptr_nonnull(strstr(pdk_hold_sequencer(hold), path));
-    ck_assert_int_eq(pdk_session_check_sequencer(s, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    check_text(hold, s);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     pdk_lock_unref(longest);
-    g_free(path);
 }
 
-START_TEST(a_path_of_512_bytes_is_the_longest) {
-    check_longest(session, 512);
-    ck_assert_int_eq(pdk_session_flush(session, 5000), PDK_OK);
-}
+START_TEST(a_lock_with_the_longest_path) { check_longest(it.client->session, 512); }
 END_TEST
 
 START_TEST(the_chroot_counts) {
-    char *hosts = g_strconcat(ts_ensemble_hosts(server), "/chroot12", NULL);
-    pdk_session *s = NULL;
     pdk_lock *own = NULL;
-    ck_assert_int_eq(pdk_session_open(hosts, NULL, &s), PDK_OK);
-    check_longest(s, 512 - strlen("/chroot12"));
-    ck_assert_int_eq(pdk_lock_new(s, "/zookeeper", NULL, &own), PDK_OK); /* below the chroot it is an ordinary path */
+    const pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    ts_client *below = ts_client_open_with(server(), "/chroot12", &options);
+    ck_assert_ptr_nonnull(below);
+    check_longest(below->session, 512 - strlen("/chroot12"));
+    ck_assert_int_eq(pdk_lock_new(below->session, "/zookeeper", NULL, &own), PDK_OK); /* there it is an ordinary path */
     pdk_lock_unref(own);
-    ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
-    pdk_session_unref(s);
-    g_free(hosts);
 }
 END_TEST
 
-/* ---- timeouts */
-
-START_TEST(negative_timeouts_are_refused) {
-    static const int64_t wrong[] = {-2, -1000, INT64_MIN};
-    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-        pdk_hold *hold = UNTOUCHED;
-        pdk_claim *claim = UNTOUCHED;
-        pdk_contenders *list = UNTOUCHED;
-        refused(pdk_lock_acquire(lock, wrong[i], &hold), PDK_INVALID, "timeout_ms");
-        refused(pdk_lock_acquire_async(lock, wrong[i], never, NULL, &claim), PDK_INVALID, "timeout_ms");
-        refused(pdk_lock_list(lock, wrong[i], &list), PDK_INVALID, "timeout_ms");
-        refused(pdk_lock_holder(lock, wrong[i], &list), PDK_INVALID, "timeout_ms");
-        refused(pdk_session_check_sequencer(session, "pdk1 /n/x-lock-0000000001 exclusive 1 0", wrong[i]), PDK_INVALID,
-                "timeout_ms");
-        refused(pdk_session_flush(session, wrong[i]), PDK_INVALID, "timeout_ms");
-        refused(pdk_session_close(session, wrong[i]), PDK_INVALID, "timeout_ms");
-        ck_assert_ptr_eq(hold, UNTOUCHED);
-        ck_assert_ptr_eq(claim, UNTOUCHED);
-        ck_assert_ptr_eq(list, UNTOUCHED);
+START_TEST(a_downgrade_with_the_longest_path) {
+    g_autofree char *path = path_of(512);
+    pdk_hold *hold = ts_bench_write(ts_rwlock(it.client, path), ts_patience(IN_TIME_MS));
+    ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
+    const int64_t end = ts_now_ms() + ts_patience(3000);
+    while (!strstr(pdk_hold_sequencer(hold), " shared/")) {
+        ck_assert_int_lt(ts_now_ms(), end);
+        ts_sleep_ms(1);
     }
-    check_no_effect();
+    check_text(hold, it.client->session);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
+
+/* The leases are below the path. */
+START_TEST(permits_with_the_longest_path) {
+    const size_t longest = 512 - strlen("/leases");
+    g_autofree char *path = path_of(longest + 1);
+    pdk_semaphore *out = UNTOUCHED;
+    refused(pdk_semaphore_new(it.client->session, path, 1, NULL, &out), PDK_INVALID, "505 bytes");
+    ck_assert_ptr_eq(out, UNTOUCHED);
+    path[longest] = '\0';
+    pdk_hold *hold = permits_take(permits_at(it.client, path, 2), 2);
+    check_text(hold, it.client->session);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    permits_assert_none(path);
+}
+END_TEST
+
+START_TEST(permits_below_a_chroot) {
+    const char *path = ts_fresh_path();
+    pdk_session_options session_options = PDK_SESSION_OPTIONS_INIT;
+    g_autofree char *full = g_strconcat("/chroot/deep", path, NULL), *longest = g_strnfill(494, 'p');
+    pdk_semaphore *out = UNTOUCHED;
+
+    ts_client *c = ts_client_open_with(server(), "/chroot/deep", &session_options);
+    ck_assert_ptr_nonnull(c);
+    pdk_semaphore *below = permits_at(c, path, 2), *outside = permits_at(it.client, full, 2);
+    pdk_hold *one = permits_take(below, 1), *two = permits_take(outside, 1), *none = NULL;
+    ck_assert_int_eq(permits_taken(full), 2);
+    ck_assert_int_eq(permits_taken(path), 0);
+    ck_assert_int_eq(pdk_semaphore_acquire(below, 1, 0, &none), PDK_BUSY);
+    ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, pdk_hold_sequencer(one), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(c->session, pdk_hold_sequencer(two), 5000), PDK_OK);
+    longest[0] = '/';
+    refused(pdk_semaphore_new(c->session, longest, 1, NULL, &out), PDK_INVALID, "chroot included");
+    pdk_hold_release(one);
+    pdk_hold_release(two);
+    permits_assert_none(full);
+}
+END_TEST
+
+/* ---- times */
 
 START_TEST(for_ever_and_very_long_are_accepted) {
     static const int64_t right[] = {PDK_FOREVER, INT64_MAX, INT64_MAX / 1000000, INT32_MAX};
+    const recipe *r = recipe_of(_i);
+    void *object = recipe_at(r, it.client, ts_fresh_path());
     for (size_t i = 0; i < G_N_ELEMENTS(right); i++) {
-        pdk_hold *hold = NULL;
-        pdk_contenders *list = NULL;
-        ck_assert_int_eq(pdk_lock_acquire(lock, right[i], &hold), PDK_OK);
-        ck_assert_int_eq(pdk_session_check_sequencer(session, pdk_hold_sequencer(hold), right[i]), PDK_OK);
-        ck_assert_int_eq(pdk_lock_holder(lock, right[i], &list), PDK_OK);
-        ck_assert_uint_eq(pdk_contenders_count(list), 1);
-        pdk_contenders_free(list);
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        ck_assert_int_eq(pdk_session_flush(session, right[i]), PDK_OK);
+        ts_answer *held = recipe_now(r, object, right[i]);
+        recipe_await(r, held, PDK_OK);
+        assert_recipe(r, recipe_release(r, object, held) == PDK_OK);
+        assert_recipe(r, pdk_session_flush(it.client->session, right[i]) == PDK_OK);
     }
+}
+END_TEST
+
+START_TEST(very_long_looks_are_accepted) {
+    static const int64_t right[] = {PDK_FOREVER, INT64_MAX, INT64_MAX / 1000000, INT32_MAX};
+    pdk_hold *locked = ts_bench_acquire(it.lock, ts_patience(IN_TIME_MS)), *taken = permits_take(it.permits, 1),
+             *reads = ts_bench_read(it.rw, ts_patience(IN_TIME_MS));
+    for (size_t i = 0; i < G_N_ELEMENTS(right); i++) {
+        pdk_contenders *lists[3] = {NULL};
+        ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, pdk_hold_sequencer(locked), right[i]), PDK_OK);
+        ck_assert_int_eq(pdk_lock_holder(it.lock, right[i], &lists[0]), PDK_OK);
+        ck_assert_int_eq(pdk_semaphore_holders(it.permits, right[i], &lists[1]), PDK_OK);
+        ck_assert_int_eq(pdk_rwlock_list(it.rw, right[i], &lists[2]), PDK_OK);
+        for (size_t k = 0; k < G_N_ELEMENTS(lists); k++) {
+            ck_assert_uint_eq(pdk_contenders_count(lists[k]), 1);
+            ck_assert(pdk_contenders_is_shared(lists[k], 0) == (k == 2));
+            ck_assert(!pdk_contenders_is_shared(lists[k], 1) && !pdk_contenders_is_shared(lists[k], SIZE_MAX));
+            pdk_contenders_free(lists[k]);
+        }
+    }
+    pdk_hold_release(reads);
+    pdk_hold_release(taken);
+    pdk_hold_release(locked);
 }
 END_TEST
 
 START_TEST(ensure_refuses_an_impossible_time) {
     pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, ts_patience(IN_TIME_MS), &hold), PDK_OK);
     refused(pdk_hold_ensure(hold, -1), PDK_INVALID, "ms");
     refused(pdk_hold_ensure(hold, INT64_MIN), PDK_INVALID, "ms");
-    refused(pdk_hold_ensure(hold, pdk_session_timeout_ms(session)), PDK_INVALID, "ms");
+    refused(pdk_hold_ensure(hold, pdk_session_timeout_ms(it.client->session)), PDK_INVALID, "ms");
     refused(pdk_hold_ensure(hold, INT64_MAX), PDK_INVALID, "ms");
     ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_OK);
@@ -257,7 +195,241 @@ START_TEST(ensure_refuses_an_impossible_time) {
 }
 END_TEST
 
-/* ---- sequencers and holds */
+/* ---- counts */
+
+START_TEST(permits_have_bounds) {
+    static const int32_t wrong[] = {0, -1, INT32_MIN, PDK_SEMAPHORE_PERMITS_MAX + 1, INT32_MAX};
+    pdk_semaphore *out = UNTOUCHED;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        refused(pdk_semaphore_new(it.client->session, "/a", wrong[i], NULL, &out), PDK_INVALID, "permits");
+    }
+    ck_assert_ptr_eq(out, UNTOUCHED);
+    const char *path = ts_fresh_path();
+    pdk_hold_release(permits_take(permits_at(it.client, path, PDK_SEMAPHORE_PERMITS_MAX), PDK_SEMAPHORE_COUNT_MAX));
+    permits_assert_none(path);
+}
+END_TEST
+
+START_TEST(a_count_has_bounds) {
+    pdk_semaphore *many = permits_at(it.client, ts_fresh_path(), PDK_SEMAPHORE_COUNT_MAX + 5);
+    const struct {
+        pdk_semaphore *semaphore;
+        int32_t count;
+        const char *most;
+    } wrong[] = {
+        {it.seven, 0, "7"}, {it.seven, -1, "7"}, {it.seven, INT32_MIN, "7"}, {it.seven, 8, "7"},
+        {many, 101, "100"}, {many, 105, "100"},  {many, INT32_MAX, "100"},
+    };
+    pdk_hold *hold = UNTOUCHED;
+    pdk_claim *claim = UNTOUCHED;
+
+    ts_proxy_zero(it.client->proxy);
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        refused(pdk_semaphore_acquire(wrong[i].semaphore, wrong[i].count, 0, &hold), PDK_INVALID, "count");
+        refused(pdk_semaphore_acquire(wrong[i].semaphore, wrong[i].count, PDK_FOREVER, &hold), PDK_INVALID,
+                wrong[i].most);
+        refused(pdk_semaphore_acquire_async(wrong[i].semaphore, wrong[i].count, 9, never, NULL, &claim), PDK_INVALID,
+                "count");
+    }
+    ck_assert(hold == UNTOUCHED && claim == UNTOUCHED);
+    ck_assert_uint_eq(ts_proxy_count(it.client->proxy, TS_OP_CREATE2), 0);
+    pdk_hold_release(permits_take(it.seven, 7));
+    pdk_hold_release(permits_take(many, 100));
+}
+END_TEST
+
+/* Nodes with long paths. Those of one claim are too many for the session, and the nodes that were made are deleted
+ * again. */
+START_TEST(a_session_has_its_limit) {
+    enum { BYTES = 480, EACH = PDK_SEMAPHORE_COUNT_MAX, HOLDS_MAX = 24 };
+    g_autofree char *path = g_strnfill(BYTES, 'p');
+    pdk_hold *holds[HOLDS_MAX] = {NULL}, *none = NULL;
+    int count = 0;
+
+    path[0] = '/';
+    pdk_semaphore *many = permits_at(it.client, path, PDK_SEMAPHORE_PERMITS_MAX);
+    while (count < HOLDS_MAX && pdk_semaphore_acquire(many, EACH, 5000, &holds[count]) == PDK_OK) {
+        count++;
+    }
+    ck_assert_int_lt(count, HOLDS_MAX);
+    ck_assert_int_gt(count, 15);
+    refused(pdk_semaphore_acquire(many, EACH, 5000, &none), PDK_LIMIT, "1000 KiB");
+    refused(pdk_semaphore_acquire(many, EACH, 0, &none), PDK_LIMIT, "1000 KiB");
+    ck_assert(permits_wait_queued(path, 0));
+    ck_assert(permits_wait_taken(path, count * EACH));
+    ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK); /* the session has heard of that too */
+    ck_assert_int_eq(pdk_semaphore_acquire(many, 1, 5000, &none), PDK_OK); /* there is room for a few */
+    pdk_hold_release(none);
+    for (int i = 0; i < count; i++) {
+        ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
+    }
+    permits_assert_none(path);
+    pdk_hold_release(permits_take(many, EACH));
+}
+END_TEST
+
+/* ---- sets */
+
+/* Both forms refuse it, and leave their outputs alone. */
+static void both_refuse(const pdk_right *rights, size_t count, int64_t ms, const pdk_set_options *options,
+                        pdk_status status, const char *word) {
+    pdk_set *held = UNTOUCHED;
+    pdk_set_claim *claim = UNTOUCHED;
+    refused(pdk_set_acquire(rights, count, ms, options, &held), status, word);
+    refused(pdk_set_acquire_async(rights, count, ms, options, never_set, NULL, &claim), status, word);
+    ck_assert_ptr_eq(held, UNTOUCHED);
+    ck_assert_ptr_eq(claim, UNTOUCHED);
+}
+
+START_TEST(a_set_has_bounds) {
+    const pdk_right lock = pdk_right_lock(it.lock);
+    pdk_right many[PDK_SET_RIGHTS_MAX + 1] = {lock};
+    both_refuse(&lock, 0, 0, NULL, PDK_INVALID, "count is 0; from 1 to 100");
+    both_refuse(many, PDK_SET_RIGHTS_MAX + 1, 0, NULL, PDK_INVALID, "count is 101");
+    ck_assert_int_eq(pdk_set_rights_max(), PDK_SET_RIGHTS_MAX);
+}
+END_TEST
+
+START_TEST(rights_of_a_set) {
+    const pdk_right none[] = {pdk_right_lock(it.lock), pdk_right_lock(NULL)};
+    const struct {
+        pdk_right right;
+        const char *word;
+    } cases[] = {
+        {{0, 1, it.lock}, "rights[0]: kind is 0"},
+        {{5, 1, it.lock}, "rights[0]: kind is 5"},
+        {pdk_right_lock(NULL), "rights[0]: the object is NULL"},
+        {pdk_right_read(NULL), "rights[0]: the object is NULL"},
+        {pdk_right_write(NULL), "rights[0]: the object is NULL"},
+        {pdk_right_permits(NULL, 1), "rights[0]: the object is NULL"},
+        {pdk_right_permits(it.permits, 0), "count is 0; from 1 to 3"},
+        {pdk_right_permits(it.permits, 4), "count is 4; from 1 to 3"},
+        {{PDK_RIGHT_LOCK, 2, it.lock}, "rights[0]: count is 2; 1, but for permits"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+        both_refuse(&cases[i].right, 1, 0, NULL, PDK_INVALID, cases[i].word);
+    both_refuse(none, 2, 0, NULL, PDK_INVALID, "rights[1]");
+}
+END_TEST
+
+START_TEST(a_path_twice) {
+    g_autofree char *queue = g_strconcat(ts_fresh_path(), "/locks", NULL);
+    g_autofree char *path = g_strndup(queue, strlen(queue) - strlen("/locks"));
+    pdk_rwlock *rw = ts_rwlock(it.client, it.path);
+    const pdk_right twice[][3] = {
+        {pdk_right_lock(it.lock), pdk_right_lock(it.lock)},
+        {pdk_right_lock(it.lock), pdk_right_lock(ts_lock(it.client, it.path))},
+        {pdk_right_lock(it.lock), pdk_right_write(rw)},
+        {pdk_right_read(rw), pdk_right_read(rw)},
+        {pdk_right_permits(it.permits, 1), pdk_right_permits(it.permits, 1)},
+        {pdk_right_permits(permits_at(it.client, path, 1), 1), pdk_right_lock(ts_lock(it.client, queue))},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(twice); i++) {
+        const pdk_right set[] = {twice[i][0], pdk_right_read(it.rw), twice[i][1]};
+        both_refuse(set, 3, PDK_FOREVER, NULL, PDK_INVALID, "rights[0] and rights[2] are both on /t/");
+    }
+}
+END_TEST
+
+START_TEST(a_refusal_names_the_right) {
+    const char *shut = ts_fresh_path();
+    ts_observer *admin = ts_observer_open(ts_bench_server());
+    ck_assert_int_eq(ts_create(ts_bench_server(), shut, "", TS_PERSISTENT, NULL), 0);
+    ck_assert_int_eq(ts_observer_set_acl(admin, shut, TS_PERM_ADMIN, "world", "anyone"), 0);
+    const pdk_right set[] = {pdk_right_lock(it.lock), pdk_right_lock(ts_lock(it.client, shut))};
+    pdk_set *held = NULL;
+    refused(pdk_set_acquire(set, 2, ts_patience(5000), NULL, &held), PDK_NO_PERMISSION, shut);
+    set_children(it.path, 0);
+    ts_observer_close(admin);
+}
+END_TEST
+
+/* One of several sessions is closed. */
+static bool is_closed(void *session) { return pdk_session_flush(session, 0) == PDK_CLOSED; }
+
+START_TEST(one_session_of_a_set_is_closed) {
+    pdk_lock *lock = ts_lock(it.second, ts_fresh_path());
+    const pdk_right set[] = {pdk_right_lock(it.lock), pdk_right_lock(lock)};
+    pdk_session_close(it.second->session, 5000);
+    ck_assert(ts_wait_until(is_closed, it.second->session, ts_patience(5000)));
+    both_refuse(set, 2, PDK_FOREVER, NULL, PDK_CLOSED, "pdk_set_acquire");
+    set_children(it.path, 0);
+}
+END_TEST
+
+/* ---- what is over */
+
+static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    (void)hold;
+    (void)reason;
+    (void)user;
+}
+
+static void on_set_lost(pdk_set *set, pdk_reason reason, void *user) {
+    (void)set;
+    on_lost(NULL, reason, user);
+}
+
+START_TEST(a_second_release_is_told) {
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, ts_patience(IN_TIME_MS), &hold), PDK_OK);
+    pdk_hold *second = pdk_hold_ref(hold), *third = pdk_hold_ref(hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    refused(pdk_hold_release(second), PDK_NOT_HELD, "already released");
+    refused(pdk_hold_on_lost(third, on_lost, NULL, NULL), PDK_NOT_HELD, "released");
+    refused(pdk_hold_ensure(third, 0), PDK_NOT_HELD, "released");
+    ck_assert(!pdk_hold_is_valid(third));
+    ck_assert_int_eq(pdk_hold_remaining_ms(third), 0);
+    ck_assert_int_eq(pdk_hold_reason(third), PDK_REASON_NONE);
+    ck_assert_int_gt(pdk_hold_token(third), 0);
+    pdk_hold_unref(third);
+    ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
+}
+END_TEST
+
+START_TEST(a_refused_callback_keeps_its_user) {
+    pdk_hold *hold = NULL;
+    int kept = 0, freed = 0;
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, ts_patience(IN_TIME_MS), &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, &freed, count_up), PDK_OK);
+    refused(pdk_hold_on_lost(hold, on_lost, &kept, count_up), PDK_INVALID, "has a callback already");
+    pdk_hold *second = pdk_hold_ref(hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(freed, 1); /* it cannot run any more */
+    refused(pdk_hold_on_lost(second, on_lost, &kept, count_up), PDK_NOT_HELD, "released");
+    pdk_hold_unref(second);
+    ck_assert_int_eq(freed, 1);
+    ck_assert_int_eq(kept, 0);
+    ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
+}
+END_TEST
+
+START_TEST(a_set_and_a_claim) {
+    int32_t ahead = 0;
+    int freed = 0;
+    pdk_set *held = set_take(set_of(pdk_right_lock(it.lock)));
+    ck_assert_int_eq(pdk_set_on_lost(held, on_set_lost, &freed, count_up), PDK_OK);
+    refused(pdk_set_on_lost(held, on_set_lost, NULL, NULL), PDK_INVALID, "has a callback already");
+    ck_assert(!ts_fd_readable(pdk_set_fd(held), 0));
+    ck_assert_int_eq(freed, 0);
+    ck_assert_int_eq(pdk_set_release(pdk_set_ref(held)), PDK_OK);
+    ck_assert_int_eq(freed, 1);
+    refused(pdk_set_on_lost(held, on_set_lost, NULL, NULL), PDK_NOT_HELD, "released");
+    refused(pdk_set_release(held), PDK_NOT_HELD, "already released");
+    held = set_take(set_of(pdk_right_lock(it.lock)));
+    ck_assert_int_eq(pdk_set_on_lost(held, on_set_lost, &freed, count_up), PDK_OK);
+    pdk_set_unref(held); /* releases it */
+    ck_assert_int_eq(freed, 2);
+    ts_answer *answer = set_async(set_of(pdk_right_lock(it.lock)), PDK_FOREVER);
+    set_await(answer, PDK_OK);
+    refused(pdk_set_claim_position(ts_answer_set_claim(answer), &ahead), PDK_NOT_HELD, "decided");
+    refused(pdk_set_claim_cancel(ts_answer_set_claim(answer)), PDK_NOT_HELD, "too late");
+    pdk_set_claim_unref(pdk_set_claim_ref(ts_answer_set_claim(answer)));
+}
+END_TEST
+
+/* ---- texts and lists */
 
 START_TEST(text_that_is_no_sequencer_is_refused) {
     static const char *const wrong[] = {
@@ -274,45 +446,7 @@ START_TEST(text_that_is_no_sequencer_is_refused) {
         "pdk1 /n/x-lock-0000000001 exclusive -1 0",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
-        refused(pdk_session_check_sequencer(session, wrong[i], 5000), PDK_INVALID, "text");
-    check_no_effect();
-}
-END_TEST
-
-START_TEST(a_second_release_is_told) {
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    pdk_hold *second = pdk_hold_ref(hold), *third = pdk_hold_ref(hold);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    refused(pdk_hold_release(second), PDK_NOT_HELD, "already released");
-    refused(pdk_hold_on_lost(third, on_lost, NULL, NULL), PDK_NOT_HELD, "released");
-    refused(pdk_hold_ensure(third, 0), PDK_NOT_HELD, "released");
-    ck_assert(!pdk_hold_is_valid(third));
-    ck_assert_int_eq(pdk_hold_remaining_ms(third), 0);
-    ck_assert_int_eq(pdk_hold_reason(third), PDK_REASON_NONE);
-    ck_assert_int_gt(pdk_hold_token(third), 0);
-    pdk_hold_unref(third);
-    ck_assert_int_eq(pdk_session_flush(session, 5000), PDK_OK);
-}
-END_TEST
-
-static void count_up(void *number) { ++*(int *)number; }
-
-START_TEST(a_refused_callback_keeps_its_user) {
-    pdk_hold *hold = NULL;
-    int kept = 0, freed = 0;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    refused(pdk_hold_on_lost(hold, NULL, &kept, count_up), PDK_INVALID, "fn");
-    ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, &freed, count_up), PDK_OK);
-    refused(pdk_hold_on_lost(hold, on_lost, &kept, count_up), PDK_INVALID, "has a callback already");
-    pdk_hold *second = pdk_hold_ref(hold);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(freed, 1); /* it cannot run any more */
-    refused(pdk_hold_on_lost(second, on_lost, &kept, count_up), PDK_NOT_HELD, "released");
-    pdk_hold_unref(second);
-    ck_assert_int_eq(freed, 1);
-    ck_assert_int_eq(kept, 0);
-    ck_assert_int_eq(pdk_session_flush(session, 5000), PDK_OK);
+        refused(pdk_session_check_sequencer(it.client->session, wrong[i], 5000), PDK_INVALID, "text");
 }
 END_TEST
 
@@ -320,8 +454,8 @@ START_TEST(a_list_has_nothing_beyond_its_end) {
     static const size_t beyond[] = {1, 2, SIZE_MAX};
     pdk_hold *hold = NULL;
     pdk_contenders *list = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_lock_list(lock, 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, ts_patience(IN_TIME_MS), &hold), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(it.lock, 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     ck_assert_int_gt(pdk_contenders_since_ms(list, 0), 1500000000000);
     for (size_t i = 0; i < G_N_ELEMENTS(beyond); i++) {
@@ -333,10 +467,10 @@ START_TEST(a_list_has_nothing_beyond_its_end) {
     }
     pdk_contenders_free(list);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(pdk_lock_list(lock, 5000, &list), PDK_OK); /* a free lock */
+    ck_assert_int_eq(pdk_lock_list(it.lock, 5000, &list), PDK_OK); /* a free lock */
     pdk_contenders_free(list);
-    ck_assert_int_eq(pdk_session_flush(session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_lock_holder(it.lock, 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 0);
     pdk_contenders_free(list);
 }
@@ -344,23 +478,32 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("input");
-    TCase *cases = tcase_create("input");
-    tcase_add_unchecked_fixture(cases, begin, end);
-    tcase_add_test(cases, null_is_refused_by_the_session);
-    tcase_add_test(cases, null_is_refused_by_the_lock);
-    tcase_add_test(cases, null_is_refused_by_the_hold);
-    tcase_add_test(cases, null_is_answered_by_calls_without_a_status);
-    tcase_add_test(cases, malformed_paths_are_refused);
-    tcase_add_test(cases, negative_timeouts_are_refused);
-    tcase_add_test(cases, text_that_is_no_sequencer_is_refused);
-    tcase_add_test(cases, for_ever_and_very_long_are_accepted);
-    tcase_add_test(cases, ensure_refuses_an_impossible_time);
-    tcase_add_test(cases, a_second_release_is_told);
-    tcase_add_test(cases, a_refused_callback_keeps_its_user);
-    tcase_add_test(cases, a_list_has_nothing_beyond_its_end);
-    tcase_add_test(cases, a_path_of_512_bytes_is_the_longest);
-    tcase_add_test(cases, the_chroot_counts);
-    suite_add_tcase(suite, cases);
+    TCase *paths = ts_bench_case(suite, "paths"), *counts = ts_bench_case(suite, "counts"),
+          *sets = ts_bench_case(suite, "sets"), *over = ts_bench_case(suite, "over");
+    TCase *const all[] = {paths, counts, sets, over};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        tcase_add_checked_fixture(all[i], begin, NULL);
+    tcase_add_test(paths, a_lock_with_the_longest_path);
+    tcase_add_test(paths, the_chroot_counts);
+    tcase_add_test(paths, a_downgrade_with_the_longest_path);
+    tcase_add_test(paths, permits_with_the_longest_path);
+    tcase_add_test(paths, permits_below_a_chroot);
+    tcase_add_loop_test(counts, for_ever_and_very_long_are_accepted, 0, RECIPES);
+    tcase_add_test(counts, very_long_looks_are_accepted);
+    tcase_add_test(counts, ensure_refuses_an_impossible_time);
+    tcase_add_test(counts, permits_have_bounds);
+    tcase_add_test(counts, a_count_has_bounds);
+    tcase_add_test(counts, a_session_has_its_limit);
+    tcase_add_test(sets, a_set_has_bounds);
+    tcase_add_test(sets, rights_of_a_set);
+    tcase_add_test(sets, a_path_twice);
+    tcase_add_test(sets, a_refusal_names_the_right);
+    tcase_add_test(sets, one_session_of_a_set_is_closed);
+    tcase_add_test(over, a_second_release_is_told);
+    tcase_add_test(over, a_refused_callback_keeps_its_user);
+    tcase_add_test(over, a_set_and_a_claim);
+    tcase_add_test(over, text_that_is_no_sequencer_is_refused);
+    tcase_add_test(over, a_list_has_nothing_beyond_its_end);
     return suite;
 }
 

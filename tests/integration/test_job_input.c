@@ -1,9 +1,7 @@
-/* What a job refuses, what it makes of records that others wrote, and how its calls end. */
+/* Which periods and options a job refuses, what it makes of records that others wrote, and how its calls end. */
 #include <glib.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "jobs.h"
 #include "refused.h"
@@ -53,21 +51,15 @@ START_TEST(periods_are_checked) {
 }
 END_TEST
 
-START_TEST(arguments_are_checked) {
+START_TEST(options_are_checked) {
     make_it();
     pdk_session *s = it.a->session;
     pdk_job *job = NULL;
-    pdk_hold *hold = NULL;
-    pdk_job_runs *runs = NULL;
     const pdk_job_options defaults = PDK_JOB_OPTIONS_INIT;
     pdk_job_options o = defaults;
     g_autofree char *path = g_strnfill(501, 'p');
     path[0] = '/';
-    refused(pdk_job_new(NULL, "/a", NULL, &job), PDK_INVALID, "session");
-    refused(pdk_job_new(s, NULL, NULL, &job), PDK_INVALID, "path");
-    refused(pdk_job_new(s, "a", NULL, &job), PDK_INVALID, "path");
     refused(pdk_job_new(s, path, NULL, &job), PDK_INVALID, "record stands below");
-    refused(pdk_job_new(s, "/a", NULL, NULL), PDK_INVALID, "out");
     o.every_ms = -1;
     refuses_options(o, "every_ms");
     o = defaults;
@@ -84,33 +76,11 @@ START_TEST(arguments_are_checked) {
     refuses_options(o, "history");
     o.history = 101;
     refuses_options(o, "history");
-    o = defaults;
-    o.identity = "\xff";
-    refuses_options(o, "identity");
-    o = defaults;
-    o.size = 1;
-    refuses_options(o, "options");
-    refused(pdk_job_options_init(NULL, sizeof o), PDK_INVALID, "options");
     ck_assert_int_eq(pdk_job_options_init(&o, sizeof o), PDK_OK);
     ck_assert_int_eq(o.history, 16);
-    refused(pdk_job_acquire(NULL, 0, &hold, NULL), PDK_INVALID, "job");
-    refused(pdk_job_acquire(it.job, 0, NULL, NULL), PDK_INVALID, "hold");
-    refused(pdk_job_acquire(it.job, -2, &hold, NULL), PDK_INVALID, "timeout_ms");
-    refused(pdk_job_history(s, it.path, 0, NULL), PDK_INVALID, "NULL");
-    refused(pdk_job_history(s, it.path, -2, &runs), PDK_INVALID, "timeout_ms");
-    refused(pdk_job_history(s, "a", 0, &runs), PDK_INVALID, "path");
-    hold = job_begun(it.job);
-    refused(pdk_job_finish(NULL, hold, 0, 0), PDK_INVALID, "job");
-    refused(pdk_job_finish(it.job, NULL, 0, 0), PDK_INVALID, "hold");
+    pdk_hold *hold = job_begun(it.job);
     refused(pdk_job_finish(it.job, hold, -1, 0), PDK_INVALID, "outcome");
-    refused(pdk_job_finish(it.job, hold, 0, -2), PDK_INVALID, "timeout_ms");
     refused(pdk_job_finish(job_of(it.a, "/a", NULL), hold, 0, 0), PDK_INVALID, "hold");
-    pdk_job_unref(pdk_job_ref(it.job));
-    ck_assert_ptr_null(pdk_job_ref(NULL));
-    pdk_job_unref(NULL);
-    pdk_job_runs_free(NULL);
-    ck_assert_uint_eq(pdk_job_runs_count(NULL), 0);
-    ck_assert_ptr_null(pdk_job_runs_run(NULL, 0));
     job_finished(it.job, hold, 0);
 }
 END_TEST
@@ -284,34 +254,11 @@ START_TEST(somebody_else_only_asks) {
 }
 END_TEST
 
-static void in_the_child(void *user) {
-    pdk_job_runs *runs = NULL;
-    pdk_hold *hold = NULL, *run = user;
-    if (pdk_job_acquire(it.job, 0, &hold, NULL) != PDK_FORKED || pdk_job_finish(it.job, run, 0, 0) != PDK_FORKED ||
-        pdk_job_history(it.a->session, it.path, 0, &runs) != PDK_FORKED)
-        _exit(1);
-    pdk_job_unref(it.job);
-    _exit(0);
-}
-
-START_TEST(a_forked_child) {
-    make_it();
-    pdk_hold *hold = job_begun(it.job);
-    pid_t pid = fork();
-    if (pid == 0)
-        in_the_child(hold);
-    int status = 1;
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert_int_eq(status, 0);
-    job_finished(it.job, hold, 0);
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("job_input");
     TCase *all = ts_bench_case(suite, "job input");
     tcase_add_test(all, periods_are_checked);
-    tcase_add_test(all, arguments_are_checked);
+    tcase_add_test(all, options_are_checked);
     tcase_add_test(all, records_of_others);
     tcase_add_test(all, the_record_goes_while_it_runs);
     tcase_add_test(all, what_may_not_be_read_or_written);
@@ -319,7 +266,6 @@ static Suite *make_suite(void) {
     tcase_add_test(all, a_thread_may_be_cancelled);
     tcase_add_test(all, nobody_answers);
     tcase_add_test(all, somebody_else_only_asks);
-    tcase_add_test(all, a_forked_child);
     suite_add_tcase(suite, all);
     return suite;
 }
