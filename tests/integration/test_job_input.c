@@ -1,7 +1,6 @@
 /* Which periods and options a job refuses, what it makes of records that others wrote, and how its calls end. */
 #include <glib.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "jobs.h"
 #include "refused.h"

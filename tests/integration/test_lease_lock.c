@@ -327,11 +327,7 @@ START_TEST(bad_input) {
     g_autofree char *large = g_strnfill(1025, 'x'), *path = g_strnfill(501, 'p');
     path[0] = '/';
     o.secret = lease_secret;
-    refused(pdk_lease_lock_new(NULL, "/a", &o, &lock), PDK_INVALID, "session");
-    refused(pdk_lease_lock_new(s, NULL, &o, &lock), PDK_INVALID, "path");
-    refused(pdk_lease_lock_new(s, "a", &o, &lock), PDK_INVALID, "path");
     refused(pdk_lease_lock_new(s, path, &o, &lock), PDK_INVALID, "record stands below");
-    refused(pdk_lease_lock_new(s, "/a", &o, NULL), PDK_INVALID, "out");
     refused(pdk_lease_lock_new(s, "/a", NULL, &lock), PDK_INVALID, "secret");
     o.secret = "fifteen bytes..";
     refused(pdk_lease_lock_new(s, "/a", &o, &lock), PDK_INVALID, "secret");
@@ -342,30 +338,15 @@ START_TEST(bad_input) {
     refused(pdk_lease_lock_new(s, "/a", &o, &lock), PDK_INVALID, "duration_ms");
     o.duration_ms = INT64_C(315576000001);
     refused(pdk_lease_lock_new(s, "/a", &o, &lock), PDK_INVALID, "duration_ms");
-    o.duration_ms = 1000;
-    o.identity = "";
-    refused(pdk_lease_lock_new(s, "/a", &o, &lock), PDK_INVALID, "identity");
-    o.size = 3;
-    refused(pdk_lease_lock_new(s, "/a", &o, &lock), PDK_INVALID, "options");
-    refused(pdk_lease_lock_options_init(NULL, sizeof o), PDK_INVALID, "options");
     ck_assert_int_eq(pdk_lease_lock_options_init(&o, sizeof o), PDK_OK);
     ck_assert_int_eq(o.duration_ms, 60000);
-    refused(pdk_lease_lock_acquire(NULL, 0, &hold), PDK_INVALID, "lock");
-    refused(pdk_lease_lock_acquire(a, 0, NULL), PDK_INVALID, "out");
-    refused(pdk_lease_lock_acquire(a, -2, &hold), PDK_INVALID, "timeout_ms");
-    refused(pdk_lease_lock_release(NULL, hold, 0), PDK_INVALID, "lock");
-    refused(pdk_lease_lock_release(a, NULL, 0), PDK_INVALID, "hold");
     o.secret = lease_secret;
     ck_assert_int_eq(pdk_lease_lock_new(s, lease.path, &o, &lock), PDK_OK); /* with the session's identity */
     ck_assert_int_eq(pdk_lease_lock_acquire(lock, PDK_FOREVER, &hold), PDK_OK);
     lease_released(lock, hold);
     pdk_lease_lock_unref(lock);
     hold = lease_acquired(a);
-    refused(pdk_lease_lock_release(a, hold, -2), PDK_INVALID, "timeout_ms");
     refused(pdk_lease_lock_release(b, hold, 0), PDK_INVALID, "hold");
-    pdk_lease_lock_unref(pdk_lease_lock_ref(a));
-    ck_assert_ptr_null(pdk_lease_lock_ref(NULL));
-    pdk_lease_lock_unref(NULL);
     lease_released(a, hold);
 }
 END_TEST

@@ -205,18 +205,6 @@ START_TEST(stopped_by_many_at_once) {
 }
 END_TEST
 
-START_TEST(bad_timeouts_stop_nothing) {
-    serve_it(RETURNS_WHEN_TOLD);
-    for (int64_t timeout_ms = -2; timeout_ms > -5; timeout_ms--) {
-        refused(stop_within(it.s, timeout_ms), PDK_INVALID, "timeout_ms");
-    }
-    ts_sleep_ms(50);
-    ck_assert(test_service_is_running(it.s));
-    ck_assert(!test_service_sees_end(it.s));
-    stop_it();
-}
-END_TEST
-
 /* ---- from the wrong thread */
 
 static void stop_from_within(test_service *s, pdk_term *term) {
@@ -357,7 +345,6 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(tcase, while_it_is_ending, 0, 2);
     tcase_add_test(tcase, a_stop_that_times_out);
     tcase_add_test(tcase, stopped_by_many_at_once);
-    tcase_add_test(tcase, bad_timeouts_stop_nothing);
     tcase_add_test(tcase, from_the_function);
     tcase_add_test(tcase, from_its_callbacks);
     tcase_add_loop_test(tcase, unref_without_a_stop, 0, 4);

@@ -3,13 +3,11 @@
 #include <glib.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "permits.h"
 #include "set_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
-#include "ts_fork.h"
 #include "ts_observer.h"
 #include "ts_rwlock.h"
 
@@ -177,33 +175,6 @@ START_TEST(a_late_callback) {
 }
 END_TEST
 
-START_TEST(a_child_of_a_fork) {
-    make_it();
-    ts_answer *answer = set_async(it.set, PDK_FOREVER);
-    it_waits();
-    pdk_set *held = set_take(set_of(pdk_right_lock(ts_lock(it.client[0], ts_fresh_path()))));
-    pid_t child = ts_fork();
-    if (child == 0) {
-        pdk_set *none = NULL;
-        bool fine = pdk_set_acquire(it.set->rights, it.set->count, 0, NULL, &none) == PDK_FORKED;
-        fine = fine && ts_answer_cancel(answer) == PDK_FORKED && !pdk_set_is_valid(held);
-        fine = fine && pdk_set_count(held) == 0 && pdk_set_reason(held) == PDK_REASON_NONE;
-        fine = fine && pdk_set_release(held) == PDK_FORKED && pdk_set_ensure(held, 1) == PDK_FORKED;
-        pdk_set_unref(held);
-        pdk_set_detach_thread(held);
-        pdk_set_claim_unref(ts_answer_set_claim(answer));
-        ts_end_child(fine ? 0 : 1);
-    }
-    int status = 1;
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_int_eq(status, 0);
-    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
-    release_theirs();
-    set_await(answer, PDK_OK);
-    drop_it();
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("set_exits");
     TCase *all = ts_bench_case(suite, "set_exits");
@@ -212,7 +183,6 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(all, a_hold_and_a_closed_session, 0, 2);
     tcase_add_test(all, a_dropped_callback);
     tcase_add_loop_test(all, a_late_callback, 0, 2);
-    tcase_add_test(all, a_child_of_a_fork);
     return suite;
 }
 
