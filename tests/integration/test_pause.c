@@ -1,172 +1,240 @@
-/* A process that is paused past its session: as a holder, and as a waiter that is granted meanwhile. The process is
- * this program, run again as: test_pause HOSTS PATH. */
+/* A process that is paused: as the holder of a lock, as a candidate, as a service; past its session, for a moment, and while it becomes
+ * the first in the queue. The process is this program, run again as: test_pause HOSTS PATH WHAT. */
 #include <glib.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "elections.h"
+#include "spoken.h"
 #include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
-enum { SESSION_MS = 3000 };
+/* The others are never paused, and do not lose their sessions, however busy the machine is. */
+enum { SESSION_MS = 2500, SLOW_MS = 20000, PATIENCE_MS = 10000 };
 
 static const char *server(void) { return ts_bench_server(); }
 
-/* ---- the process ---- */
+/* ---- the process */
 
-static void say(const char *word, int64_t number) {
-    printf("%s %" PRId64 "\n", word, number);
-    fflush(stdout);
+static void say_granted(const pdk_hold *hold) {
+    spoken_say("granted", pdk_hold_is_valid(hold) ? pdk_hold_token(hold) : 0);
 }
 
-/* Asks again and again whether the hold is valid. Reports the first answer after a pause, and the next. The pause comes
- * after `last`. Wherever it falls, one of the two distances shows it. */
-static int watch_hold(pdk_hold *hold, int64_t last) {
-    for (;;) {
+/* Looks again and again, until that is in vain. Says what the first look after a pause has shown. The pause comes after `last`. Wherever
+ * it falls, one of the two distances shows it. */
+static void look(bool (*holds)(const void *what), const void *what, int looks) {
+    for (int64_t last = ts_now_ms(); looks > 0;) {
         const int64_t before = ts_now_ms();
-        bool valid = pdk_hold_is_valid(hold);
-        const int64_t after = ts_now_ms();
-
-        if (after - before > SESSION_MS / 2) {
-            valid = pdk_hold_is_valid(hold); /* the pause may have come after the first question */
+        bool valid = holds(what);
+        const int64_t now = ts_now_ms();
+        if (now - before > SESSION_MS / 2)
+            valid = holds(what); /* the pause may have come after the first look */
+        if (now - last > SESSION_MS / 2) {
+            spoken_say("valid", valid);
+            looks--;
         }
-        if (after - last > SESSION_MS / 2) {
-            say("valid", valid);
-            ts_sleep_ms(500);
-            say("valid", pdk_hold_is_valid(hold));
-            say("released", pdk_hold_release(hold));
-            return EXIT_SUCCESS;
-        }
-        last = after;
-        ts_sleep_ms(5);
+        if (!valid)
+            return;
+        last = now;
+        ts_sleep_ms(2);
     }
 }
 
-static int run_process(const char *hosts, const char *path) {
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    pdk_session *session;
-    pdk_lock *lock;
-    pdk_hold *hold;
+static bool is_held(const void *hold) { return pdk_hold_is_valid(hold); }
+static bool is_going_on(const void *term) { return !pdk_term_is_ending(term); }
 
-    options.session_timeout_ms = SESSION_MS;
-    if (pdk_session_open(hosts, &options, &session) != PDK_OK || pdk_lock_new(session, path, NULL, &lock) != PDK_OK ||
-        pdk_lock_acquire(lock, 30000, &hold) != PDK_OK) {
-        fprintf(stderr, "%s\n", pdk_last_error());
+static int hold_it(pdk_session *session, const char *path) {
+    pdk_lock *lock = NULL;
+    pdk_hold *hold = NULL;
+    if (pdk_lock_new(session, path, NULL, &lock) != PDK_OK || pdk_lock_acquire(lock, 30000, &hold) != PDK_OK)
         return EXIT_FAILURE;
-    }
-    const int64_t granted = ts_now_ms();
-    say("granted", pdk_hold_is_valid(hold) ? pdk_hold_token(hold) : 0);
-    return watch_hold(hold, granted);
+    say_granted(hold);
+    look(is_held, hold, 1);
+    ts_sleep_ms(500);
+    spoken_say("later", pdk_hold_is_valid(hold));
+    spoken_say("released", pdk_hold_release(hold));
+    return EXIT_SUCCESS;
 }
 
-/* ---- the test ---- */
+static void on_elected(pdk_hold *hold, void *user) {
+    (void)user;
+    say_granted(hold);
+}
+
+static void on_deposed(pdk_reason reason, void *user) {
+    (void)user;
+    spoken_say("deposed", reason);
+}
+
+static void serve(pdk_term *term, void *user) {
+    (void)user;
+    say_granted(pdk_term_hold(term));
+    look(is_going_on, term, 1000);
+}
+
+static void on_stopped(int64_t token, pdk_reason reason, void *user) {
+    (void)token;
+    on_deposed(reason, user);
+}
+
+static int run_process(const char *hosts, const char *path, const char *what) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_election_callbacks callbacks = PDK_ELECTION_CALLBACKS_INIT;
+    pdk_service_options service_options = PDK_SERVICE_OPTIONS_INIT;
+    pdk_session *session = NULL;
+    pdk_election *election = NULL;
+    pdk_service *service = NULL;
+    options.session_timeout_ms = SESSION_MS;
+    callbacks.elected = on_elected;
+    callbacks.deposed = on_deposed;
+    service_options.stopped = on_stopped;
+    bool fine = pdk_session_open(hosts, &options, &session) == PDK_OK;
+    if (fine && strcmp(what, "holder") == 0)
+        return hold_it(session, path);
+    fine = fine && pdk_election_new(session, path, NULL, &election) == PDK_OK &&
+           (strcmp(what, "service") == 0 ? pdk_service_start(election, serve, NULL, &service_options, &service)
+                                         : pdk_election_join(election, &callbacks)) == PDK_OK;
+    while (fine)
+        pause();
+    fprintf(stderr, "%s\n", pdk_last_error());
+    return EXIT_FAILURE;
+}
+
+/* ---- the test */
+
+enum player { HOLDER, CANDIDATE, SERVICE, PLAYERS };
+static const char *const names[] = {"holder", "candidate", "service"};
+
+/* Another client that holds, leads, or waits to. */
+struct other {
+    pdk_election *election;
+    record *r;
+    ts_answer *answer;
+};
 
 static struct {
+    enum player player;
+    const char *path;
     pid_t pid;
-    FILE *from;
-} process;
+} it;
 
-static void start_process(const char *path) {
-    const char *const argv[] = {"/proc/self/exe", server(), path, NULL};
-    int fd = -1;
-
-    process.pid = ts_spawn(argv, &fd);
-    ck_assert_int_gt(process.pid, 0);
-    process.from = fdopen(fd, "r");
-    setvbuf(process.from, NULL, _IONBF, 0); /* so that the descriptor tells whether there is something to read */
+static void start_it(int player, const char *path) {
+    it.player = (enum player)player;
+    it.path = path;
+    it.pid = spoken_start(server(), path, names[player], NULL);
 }
 
-static void end_process(void) {
-    if (process.pid > 0) {
-        ts_kill(process.pid);
-        fclose(process.from);
+/* Behind so many. */
+static struct other join_behind(int children) {
+    struct other other = {0};
+    ts_client *client = ts_bench_client(SLOW_MS);
+    if (it.player == HOLDER) {
+        other.answer = ts_acquire_async(ts_lock(client, it.path), PDK_FOREVER);
+    } else {
+        other.election = election_on(client, it.path, "other");
+        other.r = candidate_join(other.election);
     }
-    process.pid = 0;
+    ck_assert(ts_wait_children(server(), it.path, children + 1, ts_patience(PATIENCE_MS)));
+    return other;
 }
 
-/* The number of the next line, which must begin with that word. */
-static int64_t read_number(const char *word) {
-    char line[128] = "";
-
-    ck_assert_msg(ts_fd_readable(fileno(process.from), ts_patience(10000)), "the process does not say %s", word);
-    ck_assert_msg(fgets(line, sizeof line, process.from) != NULL, "the process has ended, before saying %s", word);
-    ck_assert_msg(g_str_has_prefix(line, word), "not %s but %s", word, line);
-    return g_ascii_strtoll(line + strlen(word) + 1, NULL, 10);
+static pdk_hold *granted(struct other *other) {
+    if (other->answer) {
+        ck_assert(ts_answer_wait(other->answer, ts_patience(PATIENCE_MS)));
+        ck_assert_int_eq(ts_answer_status(other->answer), PDK_OK);
+        return ts_answer_hold(other->answer);
+    }
+    ck_assert(record_wait(other->r, ELECTED, 1, ts_patience(PATIENCE_MS)));
+    return record_hold(other->r);
 }
 
-START_TEST(a_holder_paused_past_its_session) {
-    const char *path = ts_fresh_path();
-
-    start_process(path);
-    const int64_t token = read_number("granted");
-    ts_answer *waiter = ts_acquire_async(ts_lock(ts_bench_client(SESSION_MS), path), 20000);
-    ck_assert(ts_wait_children(server(), path, 2, 5000));
-    ck_assert(ts_pause(process.pid));
-    ck_assert(ts_answer_wait(waiter, SESSION_MS + ts_patience(2000)));
-    ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
-    ck_assert(ts_resume(process.pid));
-    ck_assert_int_eq(read_number("valid"), false);
-    ck_assert_int_eq(read_number("valid"), false);
-    ck_assert_int_eq(read_number("released"), PDK_LOST);
-    ck_assert_int_gt(pdk_hold_token(ts_answer_hold(waiter)), token);
-    ck_assert(pdk_hold_is_valid(ts_answer_hold(waiter)));
-    ck_assert_int_eq(ts_child_count(server(), path), 1);
+static void let_go(struct other *other) {
+    ck_assert_int_eq(other->answer ? ts_answer_release(other->answer) : pdk_election_leave(other->election), PDK_OK);
 }
-END_TEST
 
-/* Paused for less than the lease: the hold is as good as before. */
-START_TEST(a_holder_paused_briefly) {
-    const char *path = ts_fresh_path();
+/* It is not told of another grant while the other one has it, and then it is. */
+static void comes_after(struct other *other) {
+    const int64_t token = pdk_hold_token(granted(other));
+    ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(PATIENCE_MS))); /* it has queued again */
+    ck_assert(spoken_silence(200));
+    ck_assert(pdk_hold_is_valid(granted(other)));
+    let_go(other);
+    ck_assert_int_gt(spoken_number("granted"), token);
+}
 
-    start_process(path);
-    const int64_t token = read_number("granted");
-    ck_assert(ts_pause(process.pid));
-    ts_sleep_ms(SESSION_MS / 2 + 100);
-    ck_assert(ts_resume(process.pid));
-    ck_assert_int_eq(read_number("valid"), true);
-    ck_assert_int_eq(read_number("valid"), true);
-    ck_assert_int_eq(read_number("released"), PDK_OK);
+START_TEST(paused_past_its_session) {
+    start_it(_i, ts_fresh_path());
+    const int64_t token = spoken_number("granted");
     ck_assert_int_gt(token, 0);
+    struct other other = join_behind(1);
+    ck_assert(ts_pause(it.pid));
+    ck_assert_int_gt(pdk_hold_token(granted(&other)), token);
+    ck_assert(ts_resume(it.pid));
+    if (it.player != CANDIDATE)
+        ck_assert_int_eq(spoken_number("valid"), false);
+    if (it.player == HOLDER) {
+        ck_assert_int_eq(spoken_number("later"), false);
+        ck_assert_int_eq(spoken_number("released"), PDK_LOST);
+        ck_assert(pdk_hold_is_valid(granted(&other)));
+        ck_assert_int_eq(ts_child_count(server(), it.path), 1);
+    } else {
+        ck_assert_int_eq(spoken_number("deposed"), PDK_REASON_LEASE);
+        comes_after(&other);
+    }
 }
 END_TEST
 
-/* The waiter is next, its predecessor goes, and the waiter sleeps. When it wakes, another client has the grant, and the
- * waiter queues behind that one. */
-START_TEST(a_waiter_paused_while_it_becomes_first) {
-    const char *path = ts_fresh_path();
-    ts_client *a = ts_bench_client(SESSION_MS), *c = ts_bench_client(SESSION_MS);
-    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000);
-
-    start_process(path);
-    ck_assert(ts_wait_children(server(), path, 2, 5000));
+/* It becomes the first while it sleeps, and its session ends. It is told nothing of that, and queues behind the others. */
+START_TEST(paused_while_it_becomes_first) {
+    it.player = (enum player)_i;
+    it.path = ts_fresh_path();
+    struct other first = join_behind(0);
+    granted(&first);
+    start_it(_i, it.path);
+    ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(PATIENCE_MS)));
     ts_sleep_ms(50);
-    ts_answer *third = ts_acquire_async(ts_lock(c, path), 20000);
-    ck_assert(ts_wait_children(server(), path, 3, 5000));
-    ck_assert(ts_pause(process.pid));
-    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
-    ck_assert(ts_answer_wait(third, SESSION_MS + ts_patience(2000)));
-    ck_assert_int_eq(ts_answer_status(third), PDK_OK);
-    const int64_t token = pdk_hold_token(ts_answer_hold(third));
-    ck_assert(ts_resume(process.pid));
-    ck_assert(ts_wait_children(server(), path, 2, ts_patience(3000))); /* it has queued again */
-    ts_sleep_ms(200);
-    ck_assert(pdk_hold_is_valid(ts_answer_hold(third)));
-    ck_assert_int_eq(ts_answer_release(third), PDK_OK);
-    ck_assert_int_gt(read_number("granted"), token); /* and not before */
+    struct other third = join_behind(2);
+    ck_assert(ts_pause(it.pid));
+    let_go(&first);
+    granted(&third);
+    ck_assert(ts_resume(it.pid));
+    comes_after(&third);
+}
+END_TEST
+
+/* For less than the lease: nothing has happened. */
+START_TEST(paused_briefly) {
+    start_it(_i, ts_fresh_path());
+    ck_assert_int_gt(spoken_number("granted"), 0);
+    struct other other = join_behind(1);
+    ck_assert(ts_pause(it.pid));
+    ts_sleep_ms(SESSION_MS / 2 + 100);
+    ck_assert(ts_resume(it.pid));
+    ck_assert_int_eq(spoken_number("valid"), true);
+    if (it.player == HOLDER) {
+        ck_assert_int_eq(spoken_number("later"), true);
+        ck_assert_int_eq(spoken_number("released"), PDK_OK);
+    } else {
+        ck_assert(spoken_silence(500));
+        ck_assert_int_eq(record_count(other.r, ELECTED), 0);
+    }
 }
 END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("pause");
     TCase *tcase = ts_bench_case(suite, "pause");
-
-    tcase_add_checked_fixture(tcase, NULL, end_process);
-    tcase_add_test(tcase, a_holder_paused_past_its_session);
-    tcase_add_test(tcase, a_holder_paused_briefly);
-    tcase_add_test(tcase, a_waiter_paused_while_it_becomes_first);
+    tcase_add_checked_fixture(tcase, NULL, spoken_end);
+    tcase_add_loop_test(tcase, paused_past_its_session, 0, PLAYERS);
+    tcase_add_loop_test(tcase, paused_while_it_becomes_first, 0, SERVICE);
+    tcase_add_test(tcase, paused_briefly);
+    tcase_add_loop_test(tcase, paused_briefly, SERVICE, PLAYERS);
     return suite;
 }
 
-int main(int argc, char **argv) { return argc == 3 ? run_process(argv[1], argv[2]) : ts_run_suite(make_suite()); }
+int main(int argc, char **argv) {
+    return argc == 4 ? run_process(argv[1], argv[2], argv[3]) : ts_run_suite(make_suite());
+}

@@ -2,7 +2,6 @@
  * With PDK_DRAIN_ABORT the process ends. That process is this program, run again as: test_service_drain HOSTS PATH
  * HOW. */
 #include <glib.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "event_log.h"
 #include "services.h"
+#include "spoken.h"
 #include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
@@ -22,19 +22,14 @@ static const char *server(void) { return ts_bench_server(); }
 
 /* ---- the process */
 
-static void say(const char *word, int64_t number) {
-    printf("%s %" PRId64 "\n", word, number);
-    fflush(stdout);
-}
-
 /* HOW: "never": it does not return; "late": it returns late, but within the bound. Reports when it was told to
  * return. */
 static void run_on(pdk_term *term, void *how) {
-    say("running", pdk_hold_token(pdk_term_hold(term)));
+    spoken_say("running", pdk_hold_token(pdk_term_hold(term)));
     while (!pdk_term_is_ending(term)) {
         ts_fd_readable(pdk_term_fd(term), 1000);
     }
-    say("ending", ts_now_ms());
+    spoken_say("ending", ts_now_ms());
     if (strcmp(how, "late") == 0) {
         ts_sleep_ms(DRAIN_MS / 2);
         return;
@@ -75,7 +70,7 @@ static int run_process(const char *hosts, const char *path, char *how) {
         ts_sleep_ms(5);
     }
     const pdk_status status = pdk_service_close(service, strcmp(how, "late") == 0 ? 10000 : DRAIN_MS / 4);
-    say("stopped", status);
+    spoken_say("stopped", status);
     if (status != PDK_OK) {
         pause();
     }
@@ -92,47 +87,18 @@ static struct {
     const char *path;
     ts_proxy *proxy;
     pid_t pid;
-    FILE *from;
 } process;
 
 static void start_process(const char *how) {
     process.path = ts_fresh_path();
     process.proxy = ts_proxy_start(server());
-    const char *const argv[] = {"/proc/self/exe", ts_proxy_address(process.proxy), process.path, how, NULL};
-    int fd = -1;
-
-    process.pid = ts_spawn(argv, &fd);
-    ck_assert_int_gt(process.pid, 0);
-    process.from = fdopen(fd, "r");
-    setvbuf(process.from, NULL, _IONBF, 0);
+    process.pid = spoken_start(ts_proxy_address(process.proxy), process.path, how, NULL);
 }
 
 static void end_process(void) {
-    if (process.pid > 0) {
-        ts_kill(process.pid);
-    }
-    if (process.from != NULL) {
-        fclose(process.from);
-    }
+    spoken_end();
     ts_proxy_stop(process.proxy);
     memset(&process, 0, sizeof process);
-}
-
-/* The number of the next line, which must begin with that word. */
-static int64_t read_number(const char *word) {
-    char line[128] = "";
-
-    ck_assert_msg(ts_fd_readable(fileno(process.from), ts_patience(10000)), "the process does not say %s", word);
-    ck_assert_msg(fgets(line, sizeof line, process.from) != NULL, "the process has ended, before saying %s", word);
-    ck_assert_msg(g_str_has_prefix(line, word), "not %s but %s", word, line);
-    return g_ascii_strtoll(line + strlen(word) + 1, NULL, 10);
-}
-
-static int await_process(void) {
-    const int status = ts_wait(process.pid, ts_patience(10000));
-
-    process.pid = 0;
-    return status;
 }
 
 static void delete_its_node(void) {
@@ -147,7 +113,7 @@ enum cause { A_STOP, AN_ADMIN, A_CUT, CAUSES };
 /* It ends by SIGABRT at the bound: not before, and not much later. */
 START_TEST(it_aborts_at_the_bound) {
     start_process("never");
-    read_number("running");
+    spoken_number("running");
     if (_i == A_STOP) {
         ck_assert_int_eq(kill(process.pid, SIGUSR1), 0);
     } else if (_i == AN_ADMIN) {
@@ -155,11 +121,11 @@ START_TEST(it_aborts_at_the_bound) {
     } else {
         ts_proxy_set_mode(process.proxy, TS_BLACKHOLE);
     }
-    const int64_t told = read_number("ending");
+    const int64_t told = spoken_number("ending");
     if (_i == A_STOP) {
-        ck_assert_int_eq(read_number("stopped"), PDK_TIMEOUT); /* the stop was given less time than the bound */
+        ck_assert_int_eq(spoken_number("stopped"), PDK_TIMEOUT); /* the stop was given less time than the bound */
     }
-    ck_assert_int_eq(await_process(), 128 + SIGABRT);
+    ck_assert_int_eq(spoken_status(), 128 + SIGABRT);
     ck_assert_int_ge(ts_now_ms() - told, DRAIN_MS - 20);
     ck_assert_int_lt(ts_now_ms() - told, DRAIN_MS + ts_patience(1000));
 }
@@ -167,14 +133,14 @@ END_TEST
 
 START_TEST(it_does_not_abort_within_the_bound) {
     start_process("late");
-    read_number("running");
+    spoken_number("running");
     delete_its_node();
-    read_number("ending");
-    read_number("running"); /* elected again */
+    spoken_number("ending");
+    spoken_number("running"); /* elected again */
     ck_assert_int_eq(kill(process.pid, SIGUSR1), 0);
-    read_number("ending");
-    ck_assert_int_eq(read_number("stopped"), PDK_OK);
-    ck_assert_int_eq(await_process(), EXIT_SUCCESS);
+    spoken_number("ending");
+    ck_assert_int_eq(spoken_number("stopped"), PDK_OK);
+    ck_assert_int_eq(spoken_status(), EXIT_SUCCESS);
 }
 END_TEST
 
