@@ -1,6 +1,9 @@
-/* A service: a function that runs only while we lead. It is told in time when the term ends. */
+/* A service: a function that runs only while we lead, when it returns, and stopping it, in every state and from everywhere. When the
+ * function does not return in time, the service goes on leading until it does. Terms as such are in test_term.c. */
+#include <stdatomic.h>
 #include <string.h>
 
+#include "refused.h"
 #include "self.h"
 #include "services.h"
 #include "ts_bench.h"
@@ -25,150 +28,60 @@ static void make_it(void) {
     it.s = NULL;
 }
 
-static void serve_it(enum behaviour behaviour) {
-    make_it();
-    it.s = test_service_run(it.election, behaviour, NULL, NULL);
+/* Runs it, and waits until it leads. */
+static void run_it(enum behaviour behaviour, void (*act)(test_service *s, pdk_term *term)) {
+    it.s = test_service_run(it.election, behaviour, NULL, act);
     ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
 }
 
-static pdk_status stop(test_service *s) { return pdk_service_close(test_service_handle(s), ts_patience(5000)); }
-
-/* Another service, queued behind. */
-static test_service *serve_next(void) {
-    const int before = ts_child_count(server(), it.path);
-    test_service *s =
-        test_service_run(election_on(ts_bench_client(SESSION_MS), it.path, "bruno"), RETURNS_WHEN_TOLD, NULL, NULL);
-
-    ck_assert(ts_wait_children(server(), it.path, before + 1, 5000));
-    return s;
+static void serve_it(enum behaviour behaviour) {
+    make_it();
+    run_it(behaviour, NULL);
 }
 
-/* ---- only while leading */
-
-START_TEST(one_at_a_time) {
-    enum { SERVICES = 4 };
-    test_service *all[SERVICES];
-    int64_t last = 0;
-
-    serve_it(RETURNS_WHEN_TOLD);
-    all[0] = it.s;
-    for (int i = 1; i < SERVICES; i++) {
-        all[i] = serve_next();
-    }
-    for (int i = 0; i < SERVICES; i++) {
-        ck_assert(test_service_wait_runs(all[i], 1, ts_patience(5000)));
-        ck_assert(test_service_is_running(all[i]));
-        for (int later = i + 1; later < SERVICES; later++) {
-            ck_assert_int_eq(test_service_runs(all[later]), 0);
-        }
-        ck_assert_int_gt(pdk_hold_token(test_service_hold(all[i])), last);
-        last = pdk_hold_token(test_service_hold(all[i]));
-        ck_assert_int_eq(record_token(test_service_record(all[i])), last);
-        ck_assert_int_eq(stop(all[i]), PDK_OK);
-        ck_assert(!test_service_is_running(all[i]));
-        ck_assert(!pdk_hold_is_valid(test_service_hold(all[i])));
-        assert_service(all[i], "started stopped:NONE");
-    }
-    ck_assert(ts_wait_children(server(), it.path, 0, SOON_MS));
+static pdk_status stop_within(test_service *s, int64_t timeout_ms) {
+    return pdk_service_close(test_service_handle(s), timeout_ms);
 }
-END_TEST
 
-START_TEST(the_hold_of_a_term) {
-    serve_it(RETURNS_WHEN_TOLD);
-    pdk_hold *hold = test_service_hold(it.s);
-    g_autofree char *node = ts_hold_node(hold);
-    g_autofree char *proof = g_strdup_printf("pdk1 %s leader %" G_GINT64_FORMAT " 0", node, pdk_hold_token(hold));
-    ts_lost *lost = ts_lost_watch(hold);
+static pdk_status stop(test_service *s) { return stop_within(s, ts_patience(5000)); }
+static void stop_it(void) { ck_assert_int_eq(stop(it.s), PDK_OK); }
 
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_str_eq(pdk_hold_sequencer(hold), proof);
-    ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, proof, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_hold_ensure(hold, 10), PDK_OK);
-    ck_assert_int_eq(stop(it.s), PDK_OK);
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE); /* it outlives the term, and was not lost */
-    ck_assert_int_eq(ts_lost_count(lost), 0);
-    ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, proof, 5000), PDK_LOST);
+/* The service has no node in the queue, no callback runs any more, and the election can be used. */
+static void assert_stopped(const char *history) {
+    const int runs = test_service_runs(it.s);
+
+    ck_assert(!test_service_is_running(it.s));
+    record_silence(test_service_record(it.s));
+    ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
+    ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
+    test_service *next = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL);
+    ck_assert(test_service_wait_runs(next, 1, ts_patience(5000)));
+    ck_assert_int_eq(stop_within(next, ts_patience(5000)), PDK_OK);
+    ck_assert_int_eq(test_service_runs(it.s), runs);
+    ck_assert_int_eq(record_late(test_service_record(it.s)), 0);
+    assert_service(it.s, history);
 }
-END_TEST
 
-/* There is no connection for a while. The function runs on, and can read how much time is left. */
-START_TEST(suspended_and_restored) {
-    serve_it(RETURNS_WHEN_TOLD);
-    pdk_hold *hold = test_service_hold(it.s);
+/* Another client leads. */
+static pdk_election *occupy(void) {
+    pdk_election *other = election_on(ts_bench_client(SESSION_MS), it.path, NULL);
 
-    ts_proxy_set_mode(it.client->proxy, TS_CUT);
-    ck_assert(ts_wait_event(it.client, PDK_SESSION_SUSPENDED, 1, ts_patience(SOON_MS)));
-    const int64_t left = pdk_hold_remaining_ms(hold);
-    ck_assert_int_gt(left, 0);
-    ck_assert_int_le(left, SESSION_MS);
-    ts_sleep_ms(100);
-    ck_assert_int_le(pdk_hold_remaining_ms(hold), left - 100);
-    ck_assert(!test_service_sees_end(it.s));
-    ts_proxy_heal(it.client->proxy);
-    ck_assert(ts_wait_event(it.client, PDK_SESSION_RESTORED, 1, ts_patience(SOON_MS)));
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(stop(it.s), PDK_OK);
-    assert_service(it.s, "started stopped:NONE");
+    candidate_elected(other);
+    return other;
 }
-END_TEST
+
+/* ---- when the function runs, and when it returns */
 
 /* It needs no callbacks: it runs without a dispatching thread. */
 START_TEST(without_a_dispatching_thread) {
     make_it();
     it.client = manual_client(SESSION_MS);
-    it.s = test_service_run(election_on(it.client, it.path, NULL), RETURNS_WHEN_TOLD, NULL, NULL);
-    ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
+    it.election = election_on(it.client, it.path, NULL);
+    run_it(RETURNS_WHEN_TOLD, NULL);
     delete_node_of(test_service_hold(it.s));
     ck_assert(test_service_wait_runs(it.s, 2, ts_patience(5000)));
-    ck_assert_int_eq(stop(it.s), PDK_OK);
+    stop_it();
     assert_service(it.s, "started stopped:NODE_GONE started stopped:NONE");
-}
-END_TEST
-
-/* ---- the end of a term */
-
-static void by_an_admin(void) { delete_node_of(test_service_hold(it.s)); }
-static void by_expiry(void) { ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0); }
-static void by_resigning(void) { ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK); }
-
-static void by_silence(void) {
-    ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
-    ck_assert(test_service_wait_end(it.s, ts_patience(SESSION_MS + SOON_MS)));
-    ts_proxy_heal_discard(it.client->proxy);
-}
-
-static const struct {
-    void (*end)(void);
-    const char *history;
-} ends[] = {{by_an_admin, "started stopped:NODE_GONE started"},
-            {by_expiry, "started stopped:EXPIRED started"},
-            {by_silence, "started stopped:LEASE started"},
-            {by_resigning, "started stopped:NONE started"}};
-
-/* The function is told to return, and takes its time. Until it has returned, the service does not queue, and no other
- * run begins. */
-START_TEST(every_end_of_a_term) {
-    serve_it(RETURNS_WHEN_ALLOWED);
-    const int64_t token = pdk_hold_token(test_service_hold(it.s));
-
-    ends[_i].end();
-    ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
-    ts_sleep_ms(300);
-    ck_assert_int_eq(test_service_runs(it.s), 1);
-    if (ends[_i].end == by_resigning) { /* the office is kept while the function runs */
-        ck_assert(pdk_hold_is_valid(test_service_hold(it.s)));
-        ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
-    } else {
-        ck_assert(!pdk_hold_is_valid(test_service_hold(it.s)));
-        ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(2 * SESSION_MS)));
-    }
-    assert_service(it.s, "started");
-    test_service_allow_return(it.s);
-    ck_assert(test_service_wait_runs(it.s, 2, ts_patience(2 * SESSION_MS)));
-    assert_service(it.s, ends[_i].history);
-    ck_assert_int_gt(pdk_hold_token(test_service_hold(it.s)), token);
-    ck_assert_int_eq(stop(it.s), PDK_OK);
 }
 END_TEST
 
@@ -188,32 +101,11 @@ static void look_closely(test_service *s, pdk_term *term) {
 
 START_TEST(the_flag_is_never_later_than_the_hold) {
     make_it();
-    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, look_closely);
-    ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
+    run_it(RETURNS_WHEN_TOLD, look_closely);
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
     ck_assert(test_service_wait_end(it.s, ts_patience(SESSION_MS + SOON_MS)));
     ck_assert_str_eq(test_service_problem(it.s), "");
     pdk_session_close(it.client->session, 100); /* so that it does not begin again */
-}
-END_TEST
-
-/* ---- resigning */
-
-START_TEST(resigning_hands_over_and_queues_at_the_end) {
-    serve_it(RETURNS_WHEN_TOLD);
-    test_service *pair[] = {it.s, serve_next()};
-
-    for (int turn = 0; turn < 4; turn++) {
-        test_service *leads = pair[turn % 2], *waits = pair[(turn + 1) % 2];
-
-        ck_assert_int_eq(pdk_service_resign(test_service_handle(waits)), PDK_NOT_HELD);
-        ck_assert_int_eq(pdk_service_resign(test_service_handle(leads)), PDK_OK);
-        ck_assert(test_service_wait_runs(waits, turn / 2 + 1 + turn % 2, ts_patience(5000)));
-        ck_assert(!test_service_is_running(leads));
-        ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(SOON_MS))); /* it has queued again */
-    }
-    assert_service(pair[0], "started stopped:NONE started stopped:NONE started");
-    assert_service(pair[1], "started stopped:NONE started stopped:NONE");
 }
 END_TEST
 
@@ -333,8 +225,7 @@ START_TEST(a_second_candidate_is_refused) {
     pdk_service *service = NULL;
 
     serve_it(RETURNS_WHEN_TOLD);
-    ck_assert_int_eq(pdk_service_start(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
-    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "candidate already"));
+    refused(pdk_service_start(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID, "candidate already");
     ck_assert_ptr_null(service);
     ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_INVALID);
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD); /* that is for candidates with callbacks */
@@ -370,17 +261,223 @@ START_TEST(run_and_stopped_again_and_again) {
 }
 END_TEST
 
+/* ---- stopped */
+
+/* It is elected at about the time of the stop. The function runs, or it does not. */
+START_TEST(about_when_it_is_granted) {
+    make_it();
+    pdk_election *other = occupy();
+    for (int i = 0; i < 40; i++) {
+        it.s = test_service_run(it.election, i % 2 ? RETURNS_AT_ONCE : RETURNS_WHEN_TOLD, NULL, NULL);
+        ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(5000)));
+        ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
+        g_usleep((gulong)(i * 100));
+        stop_it();
+        record *r = test_service_record(it.s);
+        ck_assert_int_eq(record_count(r, STARTED), record_count(r, STOPPED));
+        ck_assert_int_eq(record_count(r, STARTED), test_service_runs(it.s));
+        ck_assert_str_eq(test_service_problem(it.s), "");
+        ck_assert_int_eq(record_count(r, FAILED), 0);
+        ck_assert_int_eq(pdk_election_join(other, NULL), PDK_OK);
+        pdk_hold *hold = NULL;
+        ck_assert_int_eq(pdk_election_wait(other, ts_patience(5000), &hold), PDK_OK);
+        pdk_hold_unref(hold);
+    }
+}
+END_TEST
+
+/* It was told to return before, and does not. */
+START_TEST(while_it_is_ending) {
+    serve_it(RETURNS_WHEN_ALLOWED);
+    if (_i == 0) {
+        ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
+    } else {
+        delete_node_of(test_service_hold(it.s));
+    }
+    ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
+    ck_assert_int_eq(stop_within(it.s, 100), PDK_TIMEOUT);
+    test_service_allow_return(it.s);
+    stop_it();
+    stop_it(); /* again */
+    assert_stopped(_i == 0 ? "started stopped:NONE" : "started stopped:NODE_GONE");
+}
+END_TEST
+
+/* ---- in time, or not */
+
+/* The service goes on leading, though the stop has timed out. The next stop waits for the rest. */
+START_TEST(a_stop_that_times_out) {
+    serve_it(RETURNS_WHEN_ALLOWED);
+    pdk_election *other = election_on(ts_bench_client(SESSION_MS), it.path, NULL);
+    record *next = candidate_join(other);
+
+    ck_assert(ts_wait_children(server(), it.path, 2, 5000));
+    for (int64_t timeout_ms = 0; timeout_ms <= 300; timeout_ms += 150) {
+        const int64_t before = ts_now_ms();
+
+        refused(stop_within(it.s, timeout_ms), PDK_TIMEOUT, "pdk_service_close");
+        ck_assert_int_ge(ts_now_ms() - before, timeout_ms);
+        ck_assert_int_lt(ts_now_ms() - before, timeout_ms + ts_patience(250));
+    }
+    ts_sleep_ms(SESSION_MS); /* however long it takes */
+    ck_assert(pdk_hold_is_valid(test_service_hold(it.s)));
+    ck_assert_int_eq(record_count(next, ELECTED), 0);
+    assert_service(it.s, "started");
+    test_service_allow_return(it.s);
+    assert_told(next, ELECTED, 1);
+    stop_it();
+    assert_service(it.s, "started stopped:NONE");
+    ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
+    assert_stopped("started stopped:NONE");
+}
+END_TEST
+
+static void *stop_main(void *s) { return GINT_TO_POINTER(stop_within(s, PDK_FOREVER)); }
+
+START_TEST(stopped_by_many_at_once) {
+    enum { THREADS = 4 };
+    GThread *threads[THREADS];
+
+    serve_it(RETURNS_WHEN_ALLOWED);
+    for (int i = 0; i < THREADS; i++) {
+        threads[i] = g_thread_new("stop", stop_main, it.s);
+    }
+    ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
+    ts_sleep_ms(50);
+    test_service_allow_return(it.s);
+    for (int i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(GPOINTER_TO_INT(g_thread_join(threads[i])), PDK_OK);
+    }
+    assert_stopped("started stopped:NONE");
+}
+END_TEST
+
+/* ---- from the wrong thread */
+
+static void stop_from_within(test_service *s, pdk_term *term) {
+    const pdk_status status = pdk_service_close(test_service_handle(s), 1000);
+
+    if (status != PDK_WRONG_THREAD || strstr(pdk_last_error(), "pdk_service_close") == NULL ||
+        pdk_term_is_ending(term)) {
+        g_error("a stop from within: %s", pdk_status_name(status));
+    }
+}
+
+START_TEST(from_the_function) {
+    make_it();
+    run_it(RETURNS_WHEN_TOLD, stop_from_within);
+    ts_sleep_ms(50);
+    ck_assert(test_service_is_running(it.s));
+    stop_it();
+    assert_stopped("started stopped:NONE");
+}
+END_TEST
+
+static atomic_int from_within;
+
+static void stop_in_callback(record *r, void *s) {
+    (void)r;
+    atomic_store(&from_within, pdk_service_close(test_service_handle(s), 1000));
+}
+
+START_TEST(from_its_callbacks) {
+    make_it();
+    pdk_election *other = occupy();
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL);
+    for (enum told what = FAILED; what <= STOPPED; what++) {
+        record_act(test_service_record(it.s), what, stop_in_callback, it.s);
+    }
+    ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
+    for (enum told what = STARTED; what <= STOPPED; what++) {
+        atomic_store(&from_within, -1);
+        ck_assert(record_wait(test_service_record(it.s), what, 1, ts_patience(5000)));
+        for (const int64_t end = ts_now_ms() + 1000; atomic_load(&from_within) == -1 && ts_now_ms() < end;) {
+            ts_sleep_ms(1);
+        }
+        ck_assert_int_eq(atomic_load(&from_within), PDK_WRONG_THREAD);
+        if (what == STARTED) {
+            ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
+        }
+    }
+    atomic_store(&from_within, -1);
+    ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
+    ck_assert(record_wait(test_service_record(it.s), FAILED, 1, ts_patience(5000)));
+    stop_it();
+    ck_assert_int_eq(atomic_load(&from_within), PDK_WRONG_THREAD);
+}
+END_TEST
+
+/* ---- by unref */
+
+static void unref_within(test_service *s, pdk_term *term) {
+    test_service_unref(s);
+    if (!pdk_term_is_ending(term) || !pdk_hold_is_valid(pdk_term_hold(term))) {
+        g_error("a service given back from within");
+    }
+}
+
+/* The function is told to return, in the background, and then the service ends. */
+START_TEST(unref_without_a_stop) {
+    static const char *const histories[] = {"", "started stopped:NONE", "started stopped:NONE", "started stopped:NONE"};
+
+    make_it();
+    pdk_election *other = _i == 0 ? occupy() : NULL;
+    it.s = test_service_run(it.election, _i == 2 ? RETURNS_WHEN_ALLOWED : RETURNS_WHEN_TOLD, NULL,
+                            _i == 3 ? unref_within : NULL);
+    if (_i == 0) {
+        ck_assert(ts_wait_children(server(), it.path, 2, 5000));
+    } else {
+        ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
+    }
+    if (_i != 3) {
+        test_service_unref(it.s);
+    }
+    if (_i == 2) {
+        ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
+        pdk_service *service = NULL;
+        ck_assert_int_eq(pdk_service_start(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
+        ck_assert_int_eq(ts_child_count(server(), it.path), 1);
+        test_service_allow_return(it.s);
+    }
+    ck_assert(ts_wait_children(server(), it.path, _i == 0 ? 1 : 0, ts_patience(SOON_MS)));
+    assert_service(it.s, histories[_i]);
+    if (other != NULL) {
+        ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
+    }
+    const int64_t end = ts_now_ms() + ts_patience(SOON_MS); /* the background has ended it */
+    while (pdk_election_join(it.election, NULL) != PDK_OK) {
+        ck_assert_int_lt(ts_now_ms(), end);
+        ts_sleep_ms(1);
+    }
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_election_wait(it.election, 5000, &hold), PDK_OK);
+    pdk_hold_unref(hold);
+}
+END_TEST
+
+/* The election and the session may be dropped before the service. */
+START_TEST(it_outlives_its_election) {
+    pdk_election *election = NULL;
+
+    make_it();
+    ck_assert_int_eq(pdk_election_new(it.client->session, it.path, NULL, &election), PDK_OK);
+    it.s = test_service_run(election, RETURNS_WHEN_TOLD, NULL, NULL);
+    pdk_election_unref(election);
+    ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
+    ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
+    ck_assert(test_service_wait_runs(it.s, 2, ts_patience(5000)));
+    stop_it();
+    test_service_unref(it.s);
+    ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
+    assert_service(it.s, "started stopped:NONE started stopped:NONE");
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("service");
     TCase *tcase = ts_bench_case(suite, "service");
-
-    tcase_add_test(tcase, one_at_a_time);
-    tcase_add_test(tcase, the_hold_of_a_term);
-    tcase_add_test(tcase, suspended_and_restored);
     tcase_add_test(tcase, without_a_dispatching_thread);
-    tcase_add_loop_test(tcase, every_end_of_a_term, 0, G_N_ELEMENTS(ends));
     tcase_add_test(tcase, the_flag_is_never_later_than_the_hold);
-    tcase_add_test(tcase, resigning_hands_over_and_queues_at_the_end);
     tcase_add_test(tcase, an_early_return);
     tcase_add_test(tcase, resigning_from_within);
     tcase_add_loop_test(tcase, the_session_is_closed, 0, 2);
@@ -388,6 +485,14 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_directory_that_may_not_be_written);
     tcase_add_test(tcase, a_second_candidate_is_refused);
     tcase_add_test(tcase, run_and_stopped_again_and_again);
+    tcase_add_test(tcase, about_when_it_is_granted);
+    tcase_add_loop_test(tcase, while_it_is_ending, 0, 2);
+    tcase_add_test(tcase, a_stop_that_times_out);
+    tcase_add_test(tcase, stopped_by_many_at_once);
+    tcase_add_test(tcase, from_the_function);
+    tcase_add_test(tcase, from_its_callbacks);
+    tcase_add_loop_test(tcase, unref_without_a_stop, 0, 4);
+    tcase_add_test(tcase, it_outlives_its_election);
     return suite;
 }
 
