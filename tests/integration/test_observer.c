@@ -1,5 +1,5 @@
-/* Observers of an election. They are told the present leader first, then every new one in order, across cuts and lost
- * sessions. After the stop they are told nothing. Also what they cost the server. */
+/* Observers of an election. They are told the present leader first, then every new one in order, across cuts and lost sessions. After the
+ * stop they are told nothing, wherever it is called, and user_free runs once, after fn. Also what they cost the server. */
 #include <string.h>
 
 #include "elections.h"
@@ -14,15 +14,18 @@ static const char *server(void) { return ts_bench_server(); }
 static struct {
     const char *path;
     ts_client *a, *b; /* a's candidates are in the election, b observes it */
-    pdk_election *seen;
+    pdk_election *leader, *seen;
 } it;
 
-static void make_it(void) {
+static void make_it_with(ts_client *watching) {
     it.path = ts_fresh_path();
     it.a = ts_bench_client(SESSION_MS);
-    it.b = ts_bench_client(SESSION_MS);
+    it.b = watching;
+    it.leader = election_on(it.a, it.path, "anna");
     it.seen = election_on(it.b, it.path, NULL);
 }
+
+static void make_it(void) { make_it_with(ts_bench_client(SESSION_MS)); }
 
 /* The candidate leads, or waits to lead. */
 static pdk_election *enter(const char *identity) {
@@ -34,8 +37,9 @@ static pdk_election *enter(const char *identity) {
     return election;
 }
 
-#define assert_leader(r, identity)                                                                                     \
-    ck_assert_msg(record_wait_leader(r, identity, ts_patience(SESSION_MS + SOON_MS)), "not told: %s", identity)
+static void assert_leader(record *r, const char *identity) {
+    ck_assert_msg(record_wait_leader(r, identity, ts_patience(SESSION_MS + SOON_MS)), "not told: %s", identity);
+}
 
 #define assert_leaders(r, wanted)                                                                                      \
     do {                                                                                                               \
@@ -347,10 +351,259 @@ START_TEST(only_the_leader_is_watched) {
 }
 END_TEST
 
+/* ---- stopped: the leader leaves and comes again, which makes two messages for each observer */
+
+static void leader_leaves(void) { ck_assert_int_eq(pdk_election_leave(it.leader), PDK_OK); }
+static void leader_comes(void) { ck_assert_int_eq(pdk_election_join(it.leader, NULL), PDK_OK); }
+
+static void change_leader(void) {
+    record *witness = observer_begin(it.leader);
+    assert_leader(witness, "anna");
+    leader_leaves();
+    assert_leader(witness, "-");
+    leader_comes();
+    assert_leader(witness, "anna");
+    observer_stop(witness);
+    ts_sleep_ms(100);
+}
+
+/* An observer that has been told of the leader. The act is for the next message. */
+static record *observe(void (*act)(record *r, void *user), void *user) {
+    candidate_elected(it.leader);
+    record *r = observer_begin(it.seen);
+    assert_leader(r, "anna");
+    assert_told(r, LEADER, 1);
+    ck_assert_int_eq(record_count(r, FREED), 0);
+    if (act)
+        record_act(r, LEADER, act, user);
+    return r;
+}
+
+/* It has been told so often, its user is freed, and it is told nothing more. */
+static void assert_stopped(record *r, int told) {
+    assert_told(r, FREED, 1);
+    record_silence(r);
+    change_leader();
+    ck_assert_int_eq(record_late(r), 0);
+    ck_assert_int_eq(record_count(r, LEADER), told);
+    ck_assert_int_eq(record_count(r, FREED), 1);
+    ck_assert(!record_overlapped(r));
+}
+
+START_TEST(stopped_by_another_thread) {
+    record *r = observe(NULL, NULL);
+    observer_stop(r);
+    assert_stopped(r, 1);
+}
+END_TEST
+
+/* Nothing has been told yet: the list is under way, its answer is, the read is, or there is no connection. */
+START_TEST(stopped_before_it_is_told) {
+    static const int opcodes[] = {0, TS_OP_GET_CHILDREN, TS_OP_GET_DATA, 0};
+    candidate_elected(it.leader);
+    for (int i = 0; i < 2; i++) {
+        if (opcodes[_i] != 0) {
+            ts_proxy_arm(it.b->proxy, opcodes[_i], i == 0 ? TS_LOSE_REQUEST : TS_LOSE_REPLY, TS_BLACKHOLE);
+        } else if (_i == 3) {
+            ts_proxy_set_mode(it.b->proxy, TS_CUT);
+            ck_assert(ts_wait_event(it.b, PDK_SESSION_SUSPENDED, i + 1, ts_patience(SOON_MS)));
+        }
+        record *r = observer_begin(it.seen);
+        ck_assert(opcodes[_i] == 0 || ts_proxy_wait_fired(it.b->proxy, ts_patience(5000)));
+        observer_stop(r);
+        assert_told(r, FREED, 1);
+        record_silence(r);
+        const int told = record_count(r, LEADER);
+        ts_proxy_heal(it.b->proxy);
+        record *next = observer_begin(it.seen);
+        assert_leader(next, "anna");
+        observer_stop(next);
+        assert_stopped(next, 1);
+        assert_stopped(r, told);
+    }
+}
+END_TEST
+
+static void stop_within(record *r, void *user) {
+    (void)user;
+    observer_stop(r);
+    if (record_count(r, FREED) > 0)
+        g_error("freed while fn runs");
+}
+
+START_TEST(stopped_from_within) {
+    record *r = observe(stop_within, NULL);
+    leader_leaves();
+    assert_told(r, FREED, 1);
+    leader_comes();
+    assert_stopped(r, 2);
+}
+END_TEST
+
+/* fn runs on the session's thread. The stop does not wait for it, and leaves user_free to that thread. */
+START_TEST(stopped_while_it_runs) {
+    door *d = door_new();
+    record *r = observe(at_door, d);
+    leader_leaves();
+    assert_leader(r, "-");
+    leader_comes(); /* the next message is due after it */
+    ts_sleep_ms(100);
+    ck_assert(record_running(r));
+    observer_stop(r);
+    ck_assert(record_running(r));
+    ck_assert_int_eq(record_count(r, FREED), 0);
+    door_open(d);
+    assert_stopped(r, 2);
+}
+END_TEST
+
+/* A message is due, and nobody dispatches before the stop. It is not told. */
+START_TEST(stopped_while_a_message_is_due) {
+    make_it_with(manual_client(SESSION_MS));
+    candidate_elected(it.leader);
+    record *r = observer_begin(it.seen);
+    ck_assert(ts_fd_readable(pdk_session_fd(it.b->session), ts_patience(SOON_MS)));
+    ts_sleep_ms(200);
+    observer_stop(r);
+    assert_told(r, FREED, 1);
+    record_silence(r);
+    ck_assert_int_eq(pdk_session_dispatch(it.b->session, NULL), PDK_OK);
+    assert_stopped(r, 0);
+    ck_assert_int_eq(pdk_session_dispatch(it.b->session, NULL), PDK_OK);
+    ck_assert_int_eq(record_late(r), 0);
+}
+END_TEST
+
+/* The reader is slow. Every leader is told in order, and none after the stop. */
+START_TEST(dispatched_late) {
+    make_it_with(manual_client(SESSION_MS));
+    candidate_elected(it.leader);
+    record *r = observer_begin(it.seen);
+    ts_sleep_ms(100);
+    change_leader();
+    ck_assert(manual_wait(it.b, r, LEADER, 2, 5000));
+    ts_sleep_ms(300);
+    ck_assert_int_eq(pdk_session_dispatch(it.b->session, NULL), PDK_OK);
+    g_autofree char *leaders = record_leaders(r);
+    if (strcmp(leaders, "anna anna") != 0) /* the time without a leader was short, and such a message may be left out */
+        ck_assert_str_eq(leaders, "anna - anna");
+    observer_stop(r);
+    assert_told(r, FREED, 1);
+}
+END_TEST
+
+static void close_within(record *r, void *session) {
+    (void)r;
+    pdk_session_close(session, 5000);
+}
+
+START_TEST(the_session_is_closed) {
+    record *r = observe(_i == 0 ? NULL : close_within, it.b->session);
+    if (_i == 0) {
+        ck_assert_int_eq(pdk_session_close(it.b->session, 5000), PDK_OK);
+    } else { /* from within */
+        leader_leaves();
+        assert_told(r, LEADER, 2);
+        leader_comes();
+    }
+    change_leader();
+    ck_assert_int_eq(record_count(r, FREED), 0);
+    observer_stop(r);
+    assert_stopped(r, _i + 1);
+}
+END_TEST
+
+/* The observer goes on without its election, and keeps the session. */
+START_TEST(the_election_goes_before_it) {
+    candidate_elected(it.leader);
+    ck_assert_int_eq(pdk_election_new(it.b->session, it.path, NULL, &it.seen), PDK_OK);
+    record *r = observer_begin(it.seen);
+    pdk_election_unref(it.seen);
+    assert_leader(r, "anna");
+    change_leader();
+    assert_told(r, LEADER, 2); /* the time without a leader may have been too short to be told */
+    assert_leader(r, "anna");
+    observer_stop(r);
+    assert_told(r, FREED, 1);
+    assert_stopped(r, record_count(r, LEADER));
+}
+END_TEST
+
+/* Without user_free. The observer has the session's last reference. */
+START_TEST(the_last_user_of_its_session) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_session *s = NULL;
+    pdk_election *election = NULL;
+    pdk_observer *observer = NULL;
+    record *r = record_new();
+    candidate_elected(it.leader);
+    options.session_timeout_ms = SESSION_MS;
+    ck_assert_int_eq(pdk_session_open(ts_proxy_address(it.b->proxy), &options, &s), PDK_OK);
+    ck_assert_int_eq(pdk_election_new(s, it.path, NULL, &election), PDK_OK);
+    ck_assert_int_eq(pdk_election_observe(election, record_leader, r, NULL, &observer), PDK_OK);
+    pdk_election_unref(election);
+    pdk_session_unref(s);
+    assert_leader(r, "anna"); /* it lives as long as the observer */
+    pdk_observer_close(observer);
+    record_silence(r);
+    change_leader();
+    ck_assert_int_eq(record_late(r), 0);
+    ck_assert_int_eq(record_count(r, FREED), 0);
+}
+END_TEST
+
+/* ---- begun and stopped again and again, while leaders come and go */
+
+static volatile gint going;
+
+static void *begin_and_stop(void *election) {
+    while (g_atomic_int_get(&going)) {
+        record *r = record_new();
+        pdk_observer *observer = NULL;
+
+        g_assert(pdk_election_observe(election, record_leader, r, record_freed, &observer) == PDK_OK);
+        if (g_random_boolean()) {
+            g_usleep((gulong)g_random_int_range(0, 3000));
+        }
+        pdk_observer_close(observer);
+        g_assert(record_wait(r, FREED, 1, 5000));
+    }
+    return NULL;
+}
+
+START_TEST(begun_and_stopped_again_and_again) {
+    enum { THREADS = 3 };
+    GThread *threads[THREADS];
+
+    candidate_elected(it.leader);
+    record *steady = observer_begin(it.seen);
+    g_atomic_int_set(&going, 1);
+    for (int i = 0; i < THREADS; i++) {
+        threads[i] = g_thread_new("churn", begin_and_stop, it.seen);
+    }
+    const int64_t end = ts_now_ms() + 2000;
+    for (int i = 0; ts_now_ms() < end; i++) {
+        leader_leaves();
+        leader_comes();
+        if (i % 16 == 7) {
+            ts_proxy_set_mode(it.b->proxy, TS_CUT);
+            ts_proxy_heal(it.b->proxy);
+        }
+        ts_sleep_ms(i % 5);
+    }
+    g_atomic_int_set(&going, 0);
+    for (int i = 0; i < THREADS; i++) {
+        g_thread_join(threads[i]);
+    }
+    leader_leaves();
+    ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
+    assert_leader(steady, "-");
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("observer");
     TCase *tcase = ts_bench_case(suite, "observer");
-
     tcase_add_checked_fixture(tcase, make_it, NULL);
     tcase_add_test(tcase, the_present_leader_first_and_then_every_new_one);
     tcase_add_test(tcase, a_directory_that_comes_and_goes);
@@ -363,6 +616,16 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_candidate_is_told_of_leaders);
     tcase_add_test(tcase, many_observers);
     tcase_add_test(tcase, only_the_leader_is_watched);
+    tcase_add_test(tcase, stopped_by_another_thread);
+    tcase_add_loop_test(tcase, stopped_before_it_is_told, 0, 4);
+    tcase_add_test(tcase, stopped_from_within);
+    tcase_add_test(tcase, stopped_while_it_runs);
+    tcase_add_test(tcase, stopped_while_a_message_is_due);
+    tcase_add_test(tcase, dispatched_late);
+    tcase_add_loop_test(tcase, the_session_is_closed, 0, 2);
+    tcase_add_test(tcase, the_election_goes_before_it);
+    tcase_add_test(tcase, the_last_user_of_its_session);
+    tcase_add_test(tcase, begun_and_stopped_again_and_again);
     return suite;
 }
 
