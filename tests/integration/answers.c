@@ -82,104 +82,101 @@ static struct {
     size_t size;
 } none;
 
-static pdk_answered_fn status_fn(const struct told *t) { return t ? answers_status : NULL; }
-static pdk_contenders_fn list_fn(const struct told *t) { return t ? answers_list : NULL; }
-
-static pdk_status holder_async(int64_t ms, struct told *t) { return pdk_lock_holder_async(it.lock, ms, list_fn(t), t); }
+static pdk_status holder_async(int64_t ms, struct told *t) {
+    return pdk_lock_holder_async(it.lock, ms, answers_list, t);
+}
 static pdk_status holder_now(void) { return pdk_lock_holder(it.lock, 0, &none.list); }
-static pdk_status list_async(int64_t ms, struct told *t) { return pdk_lock_list_async(it.lock, ms, list_fn(t), t); }
+static pdk_status list_async(int64_t ms, struct told *t) { return pdk_lock_list_async(it.lock, ms, answers_list, t); }
 static pdk_status list_now(void) { return pdk_lock_list(it.lock, 0, &none.list); }
 static pdk_status readers_async(int64_t ms, struct told *t) {
-    return pdk_rwlock_list_async(it.rwlock, ms, list_fn(t), t);
+    return pdk_rwlock_list_async(it.rwlock, ms, answers_list, t);
 }
 static pdk_status readers_now(void) { return pdk_rwlock_list(it.rwlock, 0, &none.list); }
 static pdk_status permits_async(int64_t ms, struct told *t) {
-    return pdk_semaphore_holders_async(it.semaphore, ms, list_fn(t), t);
+    return pdk_semaphore_holders_async(it.semaphore, ms, answers_list, t);
 }
 static pdk_status permits_now(void) { return pdk_semaphore_holders(it.semaphore, 0, &none.list); }
 static pdk_status leader_async(int64_t ms, struct told *t) {
-    return pdk_election_leader_async(it.election, ms, list_fn(t), t);
+    return pdk_election_leader_async(it.election, ms, answers_list, t);
 }
 static pdk_status leader_now(void) { return pdk_election_leader(it.election, 0, &none.list); }
 static pdk_status candidates_async(int64_t ms, struct told *t) {
-    return pdk_election_list_async(it.election, ms, list_fn(t), t);
+    return pdk_election_list_async(it.election, ms, answers_list, t);
 }
 static pdk_status candidates_now(void) { return pdk_election_list(it.election, 0, &none.list); }
 static pdk_status proof_async(int64_t ms, struct told *t) {
-    return pdk_session_check_sequencer_async(it.client->session, it.proof, ms, status_fn(t), t);
+    return pdk_session_check_sequencer_async(it.client->session, it.proof, ms, answers_status, t);
 }
 static pdk_status proof_now(void) { return pdk_session_check_sequencer(it.client->session, it.proof, 0); }
 static pdk_status wish_async(int64_t ms, struct told *t) {
     return pdk_session_request_release_async(it.client->session, answers_path("held"), NULL, "a test", 0, ms,
-                                             status_fn(t), t);
+                                             answers_status, t);
 }
 static pdk_status wish_now(void) {
     return pdk_session_request_release(it.client->session, answers_path("held"), NULL, "a test", 0, 0);
 }
 static pdk_status history_async(int64_t ms, struct told *t) {
-    return pdk_job_history_async(it.client->session, answers_path("history"), ms, t ? answers_runs : NULL, t);
+    return pdk_job_history_async(it.client->session, answers_path("history"), ms, answers_runs, t);
 }
 static pdk_status history_now(void) {
     return pdk_job_history(it.client->session, answers_path("history"), 0, &none.runs);
 }
 static pdk_status ensure_async(int64_t ms, struct told *t) {
     (void)ms;
-    return pdk_hold_ensure_async(it.own, 1, status_fn(t), t);
+    return pdk_hold_ensure_async(it.own, 1, answers_status, t);
 }
 static pdk_status ensure_now(void) { return pdk_hold_ensure(it.own, 1); }
 static pdk_status break_async(int64_t ms, struct told *t) {
-    return pdk_session_break_async(it.client->session, it.victim, it.victim_token, ms, list_fn(t), t);
+    return pdk_session_break_async(it.client->session, it.victim, it.victim_token, ms, answers_list, t);
 }
 static pdk_status break_now(void) {
     return pdk_session_break(it.client->session, it.victim, it.victim_token, 0, &none.list);
 }
 static pdk_status open_async(int64_t ms, struct told *t) {
-    return pdk_guarded_open_async(it.guards, answers_path("opened"), ms, t ? answers_opened : NULL, t);
+    return pdk_guarded_open_async(it.guards, answers_path("opened"), ms, answers_opened, t);
 }
 static pdk_status open_now(void) { return pdk_guarded_open(it.guards, "/t/other", 0, &none.guarded); }
 static pdk_status read_async(int64_t ms, struct told *t) {
-    return pdk_guarded_read_async(it.read, ms, t ? answers_read : NULL, t);
+    return pdk_guarded_read_async(it.read, ms, answers_read, t);
 }
 static pdk_status read_now(void) { return pdk_guarded_read(it.read, NULL, 0, &none.size, 0); }
 /* The bytes are copied. */
 static pdk_status write_async(int64_t ms, struct told *t) {
     char data[] = "written";
-    pdk_status status = pdk_guarded_write_async(it.write, data, strlen(data), ms, status_fn(t), t);
+    pdk_status status = pdk_guarded_write_async(it.write, data, strlen(data), ms, answers_status, t);
     memset(data, 'x', sizeof data);
     return status;
 }
 static pdk_status write_now(void) { return pdk_guarded_write(it.write, "x", 1, 0); }
 static pdk_status create_async(int64_t ms, struct told *t) {
-    return pdk_guarded_create_async(it.create, "created", 7, ms, status_fn(t), t);
+    return pdk_guarded_create_async(it.create, "created", 7, ms, answers_status, t);
 }
 static pdk_status create_now(void) { return pdk_guarded_create(it.create, "x", 1, 0); }
 static pdk_status remove_async(int64_t ms, struct told *t) {
-    return pdk_guarded_delete_async(it.remove, ms, status_fn(t), t);
+    return pdk_guarded_delete_async(it.remove, ms, answers_status, t);
 }
 static pdk_status remove_now(void) { return pdk_guarded_delete(it.remove, 0); }
-static pdk_status ask_async(int64_t ms, struct told *t) {
-    return pdk_job_acquire_async(it.asks, ms, t ? answers_begun : NULL, t);
-}
+static pdk_status ask_async(int64_t ms, struct told *t) { return pdk_job_acquire_async(it.asks, ms, answers_begun, t); }
 static pdk_status ask_now(void) { return pdk_job_acquire(it.asks, 0, &none.hold, NULL); }
 static pdk_status end_async(int64_t ms, struct told *t) {
-    return pdk_job_finish_async(it.ends, it.run, 7, ms, status_fn(t), t);
+    return pdk_job_finish_async(it.ends, it.run, 7, ms, answers_status, t);
 }
 /* NOT_HELD: the hold is given back already. */
 static pdk_status end_now(void) { return it.run ? pdk_job_finish(it.ends, it.run, 0, 0) : PDK_NOT_HELD; }
 static pdk_status take_async(int64_t ms, struct told *t) {
-    return pdk_lease_lock_acquire_async(it.takes, ms, t ? answers_acquired : NULL, t);
+    return pdk_lease_lock_acquire_async(it.takes, ms, answers_acquired, t);
 }
 static pdk_status take_now(void) { return pdk_lease_lock_acquire(it.takes, 0, &none.hold); }
 static pdk_status give_async(int64_t ms, struct told *t) {
-    return pdk_lease_lock_release_async(it.gives, it.leased, ms, status_fn(t), t);
+    return pdk_lease_lock_release_async(it.gives, it.leased, ms, answers_status, t);
 }
 static pdk_status give_now(void) { return it.leased ? pdk_lease_lock_release(it.gives, it.leased, 0) : PDK_NOT_HELD; }
 static pdk_status publish_async(int64_t ms, struct told *t) {
-    return pdk_election_publish_async(it.office, it.led, "published", 9, ms, status_fn(t), t);
+    return pdk_election_publish_async(it.office, it.led, "published", 9, ms, answers_status, t);
 }
 static pdk_status publish_now(void) { return pdk_election_publish(it.office, it.led, "x", 1, 0); }
 static pdk_status set_async(int64_t ms, struct told *t) {
-    return pdk_member_set_data_async(it.member, "set", 3, ms, status_fn(t), t);
+    return pdk_member_set_data_async(it.member, "set", 3, ms, answers_status, t);
 }
 static pdk_status set_now(void) { return pdk_member_set_data(it.member, "x", 1, 0); }
 

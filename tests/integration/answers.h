@@ -47,7 +47,7 @@ struct told {
 
 struct call {
     const char *name;
-    pdk_status (*start)(int64_t timeout_ms, struct told *told); /* NULL: without a callback */
+    pdk_status (*start)(int64_t timeout_ms, struct told *told);
     pdk_status (*block)(void);
     size_t listed; /* where all is well */
 };

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "elections.h"
-#include "refused.h"
 #include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
@@ -109,22 +108,6 @@ START_TEST(leader_and_candidates) {
         ck_assert_int_eq(pdk_election_leave(elections[gone]), PDK_OK);
         ck_assert(ts_wait_children(server(), path, 2 - gone, SOON_MS));
     }
-}
-END_TEST
-
-START_TEST(queries_in_a_cut_are_unavailable_in_time) {
-    pdk_election *election = election_on(a, ts_fresh_path(), NULL);
-    pdk_contenders *list = NULL;
-
-    ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
-    for (int i = 0; i < 2; i++) {
-        const int64_t before = ts_now_ms();
-
-        refused(i == 0 ? pdk_election_leader(election, 200, &list) : pdk_election_list(election, 200, &list),
-                PDK_UNAVAILABLE, i == 0 ? "pdk_election_leader" : "pdk_election_list");
-        ck_assert_int_le(ts_now_ms() - before, 200 + ts_patience(250));
-    }
-    ck_assert_ptr_null(list);
 }
 END_TEST
 
@@ -344,7 +327,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, nodes_have_the_names_of_other_libraries);
     tcase_add_test(tcase, identities_are_visible_to_other_libraries);
     tcase_add_test(tcase, leader_and_candidates);
-    tcase_add_test(tcase, queries_in_a_cut_are_unavailable_in_time);
     tcase_add_test(tcase, foreign_children_are_ignored);
     tcase_add_test(tcase, a_lock_on_the_same_path);
     tcase_add_loop_test(tcase, candidates_of_others_lead, 0, 4);
