@@ -34,7 +34,6 @@ static void unref_election(void *election) { pdk_election_unref(election); }
 
 pdk_election *election_with(const ts_client *client, const char *path, const pdk_election_options *options) {
     pdk_election *election = NULL;
-
     if (pdk_election_new(client->session, path, options, &election) != PDK_OK) {
         fprintf(stderr, "pdk_election_new: %s\n", pdk_last_error());
         abort();
@@ -45,7 +44,6 @@ pdk_election *election_with(const ts_client *client, const char *path, const pdk
 
 pdk_election *election_on(const ts_client *client, const char *path, const char *identity) {
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
-
     options.identity = identity;
     return election_with(client, path, &options);
 }
@@ -54,7 +52,6 @@ pdk_election *election_on(const ts_client *client, const char *path, const char 
 
 static void record_free(void *what) {
     record *r = what;
-
     pdk_observer_close(r->observer);
     pdk_hold_unref(r->hold);
     g_string_free(r->history, TRUE);
@@ -65,7 +62,6 @@ static void record_free(void *what) {
 
 record *record_new(void) {
     record *r = g_new0(record, 1);
-
     r->history = g_string_new(NULL);
     r->leaders = g_string_new(NULL);
     ts_paddock_keep(r, record_free);
@@ -89,16 +85,14 @@ static void tell(record *r, enum told what, const char *word) {
     r->overlapped = r->overlapped || r->running > 0;
     r->running++;
     r->late += r->silent && what != FREED;
-    if (word != NULL) {
+    if (word != NULL)
         add_word(r->history, word);
-    }
     r->count[what]++;
     void (*act)(record *, void *) = r->acts[what].act;
     void *user = r->acts[what].user;
     ts_record_unlock();
-    if (act != NULL) {
+    if (act != NULL)
         act(r, user);
-    }
     ts_record_lock();
     r->running--;
     ts_record_unlock();
@@ -108,7 +102,6 @@ static void on_elected(pdk_hold *hold, void *user) {
     record *r = user;
     const bool valid = pdk_hold_is_valid(hold);
     pdk_hold *old;
-
     ts_record_lock();
     old = r->hold;
     r->hold = pdk_hold_ref(hold);
@@ -121,19 +114,16 @@ static void on_elected(pdk_hold *hold, void *user) {
 
 static void on_deposed(pdk_reason reason, void *user) {
     g_autofree char *word = g_strconcat("deposed:", pdk_reason_name(reason), NULL);
-
     tell(user, DEPOSED, word);
 }
 
 void record_failed(pdk_status status, void *user) {
     g_autofree char *word = g_strconcat("failed:", pdk_status_name(status) + strlen("PDK_"), NULL);
-
     tell(user, FAILED, word);
 }
 
 void record_leader(const char *identity, int64_t token, void *user) {
     record *r = user;
-
     ts_record_lock();
     g_free(r->leader);
     r->leader = g_strdup(identity != NULL ? identity : "-");
@@ -154,7 +144,6 @@ void record_started(record *r, int64_t token) {
 
 void record_stopped(record *r, int64_t token, pdk_reason reason) {
     g_autofree char *word = g_strconcat("stopped:", pdk_reason_name(reason), NULL);
-
     tell(r, STOPPED, token == record_token(r) ? word : "stopped:another-token");
 }
 
@@ -174,7 +163,6 @@ bool record_wait(record *r, enum told what, int count, int64_t timeout_ms) {
 
 static char *copy_of(const GString *text) {
     char *copy;
-
     ts_record_lock();
     copy = g_strdup(text->str);
     ts_record_unlock();
@@ -186,14 +174,12 @@ char *record_leaders(record *r) { return copy_of(r->leaders); }
 
 bool record_wait_leader(record *r, const char *identity, int64_t timeout_ms) {
     const int64_t end = ts_now_ms() + timeout_ms;
-
     for (int told = 0;; told = record_count(r, LEADER)) {
         ts_record_lock();
         const bool reached = g_strcmp0(r->leader, identity) == 0;
         ts_record_unlock();
-        if (reached || ts_now_ms() >= end) {
+        if (reached || ts_now_ms() >= end)
             return reached;
-        }
         record_wait(r, LEADER, told + 1, 20);
     }
 }
@@ -207,7 +193,6 @@ int record_late(record *r) { return ts_record_count(&r->late); }
 
 pdk_hold *record_hold(record *r) {
     pdk_hold *hold;
-
     ts_record_lock();
     hold = r->hold;
     ts_record_unlock();
@@ -225,7 +210,6 @@ void record_silence(record *r) {
 static record *join(pdk_election *election, pdk_leader_fn leader) {
     pdk_election_callbacks callbacks;
     record *r = record_new();
-
     record_callbacks(r, &callbacks);
     callbacks.leader = leader;
     const pdk_status status = pdk_election_join(election, &callbacks);
@@ -238,7 +222,6 @@ record *candidate_join_with_leaders(pdk_election *election) { return join(electi
 
 record *candidate_elected(pdk_election *election) {
     record *r = candidate_join(election);
-
     ck_assert_msg(record_wait(r, ELECTED, 1, ts_patience(5000)), "not elected");
     return r;
 }
@@ -246,7 +229,6 @@ record *candidate_elected(pdk_election *election) {
 record *observer_begin(pdk_election *election) {
     record *r = record_new();
     const pdk_status status = pdk_election_observe(election, record_leader, r, record_freed, &r->observer);
-
     ck_assert_msg(status == PDK_OK, "observe: %s: %s", pdk_status_name(status), pdk_last_error());
     return r;
 }
@@ -257,7 +239,6 @@ void observer_stop(record *r) { pdk_observer_close(g_steal_pointer(&r->observer)
 
 ts_client *manual_client(int session_timeout_ms) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-
     options.session_timeout_ms = session_timeout_ms;
     options.dispatch = PDK_DISPATCH_MANUAL;
     ts_client *client = ts_client_open_with(ts_bench_server(), NULL, &options);
@@ -267,12 +248,10 @@ ts_client *manual_client(int session_timeout_ms) {
 
 bool manual_wait(const ts_client *client, record *r, enum told what, int count, int64_t timeout_ms) {
     const int64_t end = ts_now_ms() + timeout_ms;
-
     while (record_count(r, what) < count && ts_now_ms() < end) {
         ts_fd_readable(pdk_session_fd(client->session), 10);
-        if (pdk_session_dispatch(client->session, NULL) != PDK_OK) {
+        if (pdk_session_dispatch(client->session, NULL) != PDK_OK)
             break;
-        }
     }
     return record_count(r, what) >= count;
 }
@@ -281,7 +260,6 @@ bool manual_wait(const ts_client *client, record *r, enum told what, int count, 
 
 door *door_new(void) {
     door *d = g_new0(door, 1);
-
     ts_paddock_keep(d, g_free);
     return d;
 }
@@ -302,6 +280,5 @@ void at_door(record *r, void *user) {
 
 void delete_node_of(const pdk_hold *hold) {
     g_autofree char *node = ts_hold_node(hold);
-
     ck_assert_int_eq(ts_delete(ts_bench_server(), node), 0);
 }

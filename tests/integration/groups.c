@@ -28,7 +28,6 @@ pdk_member *member_join(const ts_client *client, const char *path, const char *t
 pdk_member *member_join_recorded(const ts_client *client, const char *path, const char *text, record *r) {
     pdk_election_callbacks recorded = PDK_ELECTION_CALLBACKS_INIT;
     pdk_member_callbacks callbacks = PDK_MEMBER_CALLBACKS_INIT;
-
     record_callbacks(r, &recorded);
     callbacks.joined = recorded.elected;
     callbacks.lost = recorded.deposed;
@@ -41,7 +40,6 @@ pdk_member *member_join_recorded(const ts_client *client, const char *path, cons
 pdk_hold *member_hold(pdk_member *member) {
     pdk_hold *hold = NULL;
     const pdk_status status = pdk_member_wait(member, ts_patience(8000), &hold);
-
     ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     ts_paddock_keep(hold, drop_hold);
     return hold;
@@ -49,7 +47,6 @@ pdk_hold *member_hold(pdk_member *member) {
 
 pdk_member *member_joined(const ts_client *client, const char *path, const char *text) {
     pdk_member *member = member_join(client, path, text);
-
     member_hold(member);
     return member;
 }
@@ -83,7 +80,6 @@ static bool has(const pdk_group_view *view, const pdk_member_info *member) {
 static void judge_changes(watch *w, const pdk_group_view *before, const pdk_group_view *view) {
     const pdk_member_info *was, *is;
     size_t count = pdk_group_view_count(before);
-
     for (size_t i = 0; pdk_group_view_change(view, i, &was, &is); i++) {
         if ((!was && !is) || (was && !has(before, was)) || (is && !has(view, is)))
             find(w, "a change of somebody else", view);
@@ -101,7 +97,6 @@ static void judge_changes(watch *w, const pdk_group_view *before, const pdk_grou
 
 static void judge(watch *w, const pdk_group_view *view) {
     const pdk_group_view *before = w->views->len > 0 ? g_ptr_array_index(w->views, w->views->len - 1) : NULL;
-
     if (pdk_group_view_number(view) != w->views->len + 1)
         find(w, "another number", view);
     for (size_t i = 1; i < pdk_group_view_count(view); i++)
@@ -112,7 +107,6 @@ static void judge(watch *w, const pdk_group_view *view) {
 
 static void on_view(pdk_group_view *view, void *user) {
     watch *w = user;
-
     pthread_mutex_lock(&w->mutex);
     judge(w, view);
     g_ptr_array_add(w->views, pdk_group_view_ref(view));
@@ -125,7 +119,6 @@ static void on_view(pdk_group_view *view, void *user) {
 
 static void on_free(void *user) {
     watch *w = user;
-
     pthread_mutex_lock(&w->mutex);
     w->freed++;
     pthread_mutex_unlock(&w->mutex);
@@ -133,7 +126,6 @@ static void on_free(void *user) {
 
 static void watch_free(void *what) {
     watch *w = what;
-
     g_ptr_array_unref(w->views);
     g_hash_table_destroy(w->left);
     g_free(w->problem);
@@ -150,7 +142,6 @@ static void drop_view(void *view) { pdk_group_view_unref(view); }
 
 watch *watch_begin(const ts_client *client, const char *path) {
     watch *w = g_new0(watch, 1);
-
     pthread_mutex_init(&w->mutex, NULL);
     w->views = g_ptr_array_new_with_free_func(drop_view);
     w->left = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -199,7 +190,6 @@ const char *watch_problem(watch *w) {
 char *watch_text(watch *w) {
     const pdk_group_view *view = watch_newest(w);
     GString *text = g_string_new(view ? NULL : "-");
-
     for (size_t i = 0; i < pdk_group_view_count(view); i++) {
         const pdk_member_info *member = pdk_group_view_member(view, i);
         if (i > 0)

@@ -23,10 +23,8 @@ static void set_problem(test_service *s, const char *what) {
 /* The descriptor, the flag and the hold must all say that the term ends, and the flag no later than the others. */
 static void check_term(test_service *s, pdk_term *term) {
     const bool readable = ts_fd_readable(pdk_term_fd(term), 0), valid = pdk_hold_is_valid(pdk_term_hold(term));
-
-    if ((readable || !valid) && !pdk_term_is_ending(term)) {
+    if ((readable || !valid) && !pdk_term_is_ending(term))
         set_problem(s, "a run that was told to return is not ending");
-    }
 }
 
 static void await_end(test_service *s, pdk_term *term) {
@@ -35,16 +33,14 @@ static void await_end(test_service *s, pdk_term *term) {
         check_term(s, term);
     }
     check_term(s, term);
-    if (!ts_fd_readable(pdk_term_fd(term), ts_patience(1000))) {
+    if (!ts_fd_readable(pdk_term_fd(term), ts_patience(1000)))
         set_problem(s, "a run is ending, and its descriptor is not readable");
-    }
 }
 
 static void begin_run(test_service *s, pdk_hold *hold) {
     const bool valid = pdk_hold_is_valid(hold);
     const int started = record_count(s->r, STARTED), stopped = record_count(s->r, STOPPED);
     pdk_hold *old;
-
     ts_record_lock();
     s->problem = s->running != 0          ? "two runs at once"
                  : !valid                 ? "a run began with a hold that was not valid"
@@ -62,20 +58,17 @@ static void begin_run(test_service *s, pdk_hold *hold) {
 
 static void serve(pdk_term *term, void *user) {
     test_service *s = user;
-
     begin_run(s, pdk_term_hold(term));
-    if (s->act != NULL) {
+    if (s->act != NULL)
         s->act(s, term);
-    }
     if (s->behaviour != RETURNS_AT_ONCE) {
         await_end(s, term);
         ts_record_lock();
         s->ended = 1;
         ts_record_unlock();
     }
-    if (s->behaviour == RETURNS_WHEN_ALLOWED) {
+    if (s->behaviour == RETURNS_WHEN_ALLOWED)
         ts_record_reaches(&s->may_return, 1, 8000); /* a failed test does not set it */
-    }
     ts_record_lock();
     s->running--;
     ts_record_unlock();
@@ -89,11 +82,9 @@ static void on_failed(pdk_status status, void *user) { record_failed(status, ((t
 
 static void test_service_free(void *what) {
     test_service *s = what;
-
     test_service_allow_return(s);
-    if (s->service != NULL) {
+    if (s->service != NULL)
         pdk_service_close(s->service, 10000);
-    }
     test_service_unref(s);
     record_wait(s->r, STOPPED, record_count(s->r, STARTED),
                 10000); /* a service that was unreferenced goes on until it is stopped */
@@ -106,9 +97,8 @@ test_service *test_service_run(pdk_election *election, enum behaviour behaviour,
     pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
     test_service *s = g_new0(test_service, 1);
 
-    if (given != NULL) {
+    if (given != NULL)
         options = *given;
-    }
     options.started = on_started;
     options.stopped = on_stopped;
     options.failed = on_failed;
@@ -143,7 +133,6 @@ bool test_service_wait_runs(test_service *s, int count, int64_t timeout_ms) {
 
 pdk_hold *test_service_hold(test_service *s) {
     pdk_hold *hold;
-
     ts_record_lock();
     hold = s->hold;
     ts_record_unlock();
@@ -152,7 +141,6 @@ pdk_hold *test_service_hold(test_service *s) {
 
 const char *test_service_problem(test_service *s) {
     const char *problem;
-
     ts_record_lock();
     problem = s->problem;
     ts_record_unlock();

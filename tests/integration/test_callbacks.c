@@ -39,7 +39,6 @@ static void acquire_it(void) {
 
 static void delete_node(const pdk_hold *hold) {
     g_autofree char *node = ts_hold_node(hold);
-
     ck_assert_int_eq(ts_delete(server(), node), 0);
 }
 
@@ -93,7 +92,6 @@ static void count_loss(pdk_hold *hold, pdk_reason reason, void *counter) {
 
 START_TEST(a_refused_callback_costs_nothing) {
     int counter = 0;
-
     acquire_it();
     pdk_hold_ref(it.hold);
     pdk_hold_release(it.hold);
@@ -121,20 +119,17 @@ END_TEST
  * begins. */
 START_TEST(release_races_the_loss) {
     int told = 0;
-
     acquire_it();
     pdk_hold_release(it.hold);
     for (int i = 0; i < 60; i++) {
         pdk_hold *hold = ts_bench_acquire(it.lock, 5000);
         ts_lost *lost = ts_lost_watch(hold);
 
-        if (i % 2) {
+        if (i % 2)
             ts_sleep_ms(12); /* long enough for the hold to watch its own node */
-        }
         delete_node(hold);
-        for (int spins = i * 400; spins > 0; spins--) {
+        for (int spins = i * 400; spins > 0; spins--)
             pdk_hold_is_valid(hold);
-        }
         const pdk_status status = pdk_hold_release(hold);
         const int count = ts_lost_count(lost);
         ck_assert(status == PDK_OK || status == PDK_LOST);
@@ -157,7 +152,6 @@ static void release_it(pdk_hold *hold, void *status) { *(pdk_status *)status = p
 
 START_TEST(it_may_release) {
     pdk_status status = PDK_SYSTEM;
-
     acquire_it();
     ts_lost *lost = ts_lost_watch_with(it.hold, release_it, &status);
     delete_node(it.hold);
@@ -194,7 +188,6 @@ static void close_it(pdk_hold *hold, void *status) {
 START_TEST(it_may_close_the_session) {
     pdk_status status = PDK_SYSTEM;
     pdk_hold *none = NULL;
-
     acquire_it();
     ts_lost *lost = ts_lost_watch_with(it.hold, close_it, &status);
     delete_node(it.hold);
@@ -279,7 +272,6 @@ END_TEST
 
 START_TEST(with_manual_dispatch_nothing_runs_by_itself) {
     int count = -1;
-
     open_it(PDK_DISPATCH_MANUAL);
     pdk_session *s = it.client->session;
     it.hold = ts_bench_acquire(it.lock, 5000); /* blocking calls need no dispatch */
@@ -323,7 +315,6 @@ END_TEST
  * handed out. */
 START_TEST(a_grant_that_lapsed_before_it_was_dispatched) {
     int32_t ahead;
-
     open_it(PDK_DISPATCH_MANUAL);
     ts_answer *answer = ts_acquire_async(it.lock, 60000);
     const int64_t end = ts_now_ms() + ts_patience(3000);

@@ -40,12 +40,9 @@ static struct {
 static void write_until(int64_t zxid) {
     ts_observer *o = ts_observer_open(server());
     int rc = o ? 0 : -1;
-
-    while (rc == 0 && ts_zxid(server()) < zxid) {
-        for (int i = 0; i < 10 && rc == 0; i++) {
+    while (rc == 0 && ts_zxid(server()) < zxid)
+        for (int i = 0; i < 10 && rc == 0; i++)
             rc = ts_observer_set(o, "/", "");
-        }
-    }
     ts_observer_close(o);
     ck_assert_int_eq(rc, 0);
 }
@@ -60,7 +57,6 @@ static void on_log(pdk_log_level level, const char *text, void *user) {
 
 static ts_client *open_logged(int session_ms, int64_t token_base) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-
     options.session_timeout_ms = session_ms;
     options.token_base = token_base;
     options.on_log = on_log;
@@ -88,13 +84,11 @@ static void hold_and_wait(void) {
 
 static char *in_folder(const char *name) {
     g_autofree char *folder = g_path_get_dirname(ts_ensemble_log(ts_bench_ensemble(), 0));
-
     return g_build_filename(folder, name, NULL);
 }
 
 static void move(const char *from, const char *to) {
     g_autofree char *source = in_folder(from), *target = in_folder(to);
-
     ck_assert_int_eq(g_rename(source, target), 0);
 }
 
@@ -103,7 +97,6 @@ static void copy_data(void) {
     g_autofree char *from = in_folder("version-2"), *to = in_folder("copy");
     const char *const command[] = {"cp", "-a", from, to, NULL};
     const pid_t pid = ts_ensemble_pid(ts_bench_ensemble(), 0);
-
     ck_assert(ts_pause(pid));
     const int status = ts_wait(ts_spawn(command, NULL), ts_patience(5000));
     ck_assert(ts_resume(pid));
@@ -120,11 +113,9 @@ static void kill_it(void) {
 static void start_it(bool copy) {
     static int generation;
     g_autofree char *old = g_strdup_printf("old%d", ++generation);
-
     move("version-2", old);
-    if (copy) {
+    if (copy)
         move("copy", "version-2");
-    }
     ck_assert(ts_ensemble_restart(ts_bench_ensemble(), 0));
     ck_assert(ts_ensemble_wait_ready(ts_bench_ensemble(), ts_patience(20000)));
     ck_assert_int_lt(ts_zxid(server()), it.seen);
@@ -155,7 +146,6 @@ static void assert_passed_on(int64_t within_ms) {
 /* Both go on: the client that lost its hold claims again, and is granted after the other's release. */
 static void assert_goes_on(void) {
     ts_answer *next = ts_acquire_async(ts_lock(it.holder, it.path), 60000);
-
     ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(10000)));
     ck_assert_int_eq(ts_answer_release(it.claim), PDK_OK);
     ck_assert(ts_answer_wait(next, ts_patience(5000)));
@@ -170,7 +160,6 @@ static void assert_goes_on(void) {
 static void assert_refused(int64_t seen) {
     g_autofree char *number = g_strdup_printf("after %" G_GINT64_FORMAT, seen);
     pdk_hold *hold = NULL;
-
     ck_assert(ts_answer_wait(it.claim, ts_patience(15000)));
     ck_assert_int_eq(ts_answer_status(it.claim), PDK_REWOUND);
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(it.waiter, it.path), 5000, &hold), PDK_REWOUND);
@@ -185,7 +174,6 @@ static void assert_refused(int64_t seen) {
 static void assert_goes_on_above(int64_t seen, const char *former) {
     ts_client *next = open_logged(SHORT_MS, pdk_token_base_above(seen));
     pdk_hold *hold = ts_bench_acquire(ts_lock(next, it.path), 5000);
-
     ck_assert_int_gt(pdk_hold_token(hold), seen);
     ck_assert_int_ge(pdk_session_token_seen(next->session), pdk_hold_token(hold));
     ck_assert_int_eq(pdk_session_check_sequencer(next->session, pdk_hold_sequencer(hold), 5000), PDK_OK);

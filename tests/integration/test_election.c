@@ -90,14 +90,12 @@ END_TEST
 /* A deposed candidate is in no queue until `deposed` has returned. */
 START_TEST(it_queues_again_after_deposed_and_not_before) {
     door *d = door_new();
-
     elect_it();
     record_act(it.r, DEPOSED, at_door, d);
-    if (_i == 0) {
+    if (_i == 0)
         delete_node_of(record_hold(it.r));
-    } else {
+    else
         ck_assert_int_eq(pdk_election_resign(it.election), PDK_OK);
-    }
     assert_told(it.r, DEPOSED, 1);
     ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
     ts_sleep_ms(300);
@@ -120,9 +118,8 @@ START_TEST(resigning_from_many_threads) {
 
     elect_it();
     record_act(it.r, DEPOSED, at_door, d); /* so that it is not elected meanwhile */
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++)
         threads[i] = g_thread_new("resign", resign_main, it.election);
-    }
     for (int i = 0; i < THREADS; i++) {
         const int status = GPOINTER_TO_INT(g_thread_join(threads[i]));
 
@@ -151,9 +148,8 @@ START_TEST(a_waiting_candidate_is_told_nothing) {
     for (int i = 0; children[i] != NULL; i++) {
         g_autofree char *child = g_strdup_printf("%s/%s", it.path, children[i]);
 
-        if (strcmp(child, leaders) != 0) {
+        if (strcmp(child, leaders) != 0)
             ck_assert_int_eq(ts_delete(server(), child), 0);
-        }
     }
     ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(2 * SESSION_MS)));
     assert_history(waiting, "");
@@ -268,9 +264,8 @@ START_TEST(from_within_elected_or_deposed) {
 END_TEST
 
 static void leave_once_led(record *r, void *election) {
-    if (record_leader_token(r) != 0) {
+    if (record_leader_token(r) != 0)
         leave_within(r, election);
-    }
 }
 
 /* At the first message, which says that nobody leads. Or when it hears of itself, when it is elected or about to be. */
@@ -346,18 +341,16 @@ START_TEST(the_last_unref_leaves) {
     ck_assert_int_eq(pdk_election_new(c->session, path, NULL, &election), PDK_OK);
     record *r = candidate_join(election);
     ck_assert(ts_wait_children(server(), path, _i == 0 ? 2 : 1, 5000));
-    if (_i == 1) {
+    if (_i == 1)
         assert_told(r, ELECTED, 1);
-    }
     ck_assert_ptr_eq(pdk_election_ref(election), election);
     pdk_election_unref(election);
     ts_sleep_ms(100);
     ck_assert_int_eq(ts_child_count(server(), path), _i == 0 ? 2 : 1);
     pdk_election_unref(election);
     ck_assert(ts_wait_children(server(), path, _i == 0 ? 1 : 0, SOON_MS));
-    if (_i == 1) {
+    if (_i == 1)
         assert_told(r, DEPOSED, 1);
-    }
     assert_history(r, _i == 0 ? "" : "elected deposed:NONE");
 }
 END_TEST
@@ -369,7 +362,6 @@ static void run_nothing(pdk_term *term, void *user) {
 
 START_TEST(twice_is_refused_and_after_leaving_it_is_not) {
     pdk_service *service = NULL;
-
     elect_it();
     refused(pdk_election_join(it.election, NULL), PDK_INVALID, "candidate already");
     ck_assert_int_eq(pdk_service_start(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
@@ -379,9 +371,8 @@ START_TEST(twice_is_refused_and_after_leaving_it_is_not) {
         leave_it();
         ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
         record *r = candidate_join(it.election);
-        if (i % 3 == 0) {
+        if (i % 3 == 0)
             assert_told(r, ELECTED, 1);
-        }
         it.r = r;
     }
     leave_it();

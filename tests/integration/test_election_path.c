@@ -35,7 +35,6 @@ static void assert_node(const char *path, const char *pattern, const char *ident
 START_TEST(nodes_have_the_names_of_other_libraries) {
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
     const char *curator = ts_fresh_path(), *kazoo = ts_fresh_path();
-
     options.naming = PDK_NAMING_KAZOO;
     candidate_elected(election_with(a, curator, NULL));
     candidate_elected(election_with(a, kazoo, &options));
@@ -48,7 +47,6 @@ END_TEST
 START_TEST(identities_are_visible_to_other_libraries) {
     g_autofree char *longest = g_strnfill(1024, 'x');
     const char *const identities[] = {"anna", "Zoë Čapek 東京", longest, " ", "line\nbreak"};
-
     for (size_t i = 0; i < G_N_ELEMENTS(identities); i++) {
         const char *path = ts_fresh_path();
         char *mine = g_strdup(identities[i]);
@@ -76,7 +74,6 @@ START_TEST(leader_and_candidates) {
     const char *path = ts_fresh_path();
     pdk_election *elections[3], *stranger = election_on(b, path, NULL);
     pdk_contenders *list = NULL;
-
     for (int round = 0; round < 2; round++) { /* without a directory, and then with an empty one */
         ck_assert_int_eq(pdk_election_leader(stranger, 5000, &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 0);
@@ -84,9 +81,8 @@ START_TEST(leader_and_candidates) {
         ck_assert_int_eq(pdk_election_list(stranger, 5000, &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 0);
         pdk_contenders_free(list);
-        if (round == 0) {
+        if (round == 0)
             ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
-        }
     }
     for (int i = 0; i < 3; i++) {
         elections[i] = election_on(i == 1 ? b : a, path, names[i]);
@@ -130,7 +126,6 @@ static const char *const foreign[] = {
 
 static void create_in(const char *path, const char *name, const char *data) {
     g_autofree char *child = g_strdup_printf("%s/%s", path, name);
-
     ck_assert_int_eq(ts_create(server(), child, data, TS_PERSISTENT, NULL), 0);
 }
 
@@ -139,10 +134,8 @@ START_TEST(foreign_children_are_ignored) {
     pdk_election *first = election_on(a, path, "anna"), *second = election_on(b, path, "bruno");
     pdk_contenders *list = NULL;
     const int others = (int)G_N_ELEMENTS(foreign);
-
-    for (int i = 0; i < others; i++) {
+    for (int i = 0; i < others; i++)
         create_in(path, foreign[i], "nobody");
-    }
     record *watching = observer_begin(second);
     ck_assert(record_wait_leader(watching, "-", ts_patience(SOON_MS)));
     candidate_elected(first);
@@ -167,7 +160,6 @@ END_TEST
 START_TEST(a_lock_on_the_same_path) {
     const char *path = ts_fresh_path();
     pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
-
     candidate_elected(election_on(b, path, NULL));
     ck_assert_int_eq(ts_child_count(server(), path), 2);
     ck_assert(pdk_hold_is_valid(hold));
@@ -182,7 +174,6 @@ START_TEST(candidates_of_others_lead) {
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
     const char *path = ts_fresh_path();
     g_autofree char *child = g_strdup_printf("%s/%s", path, names[_i]);
-
     options.naming = _i < 2 ? PDK_NAMING_CURATOR : PDK_NAMING_KAZOO;
     ck_assert_int_eq(ts_bench_stranger(child, "somebody else", 0, NULL), 0);
     pdk_election *election = election_with(a, path, &options);
@@ -201,7 +192,6 @@ END_TEST
 
 START_TEST(a_missing_directory_is_made_with_its_parents) {
     g_autofree char *path = g_strconcat(ts_fresh_path(), "/x/y/z", NULL);
-
     candidate_elected(election_on(a, path, NULL));
     ck_assert_int_eq(ts_child_count(server(), path), 1);
 }
@@ -215,18 +205,15 @@ START_TEST(a_directory_that_is_removed) {
     pdk_election *first = election_on(a, path, "anna");
     record *anna = candidate_elected(first), *bruno = candidate_join(election_on(b, path, "bruno"));
     record *watching = observer_begin(first);
-
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     for (int i = 0; i < 3; i++) {
         const int64_t end = ts_now_ms() + ts_patience(2 * SESSION_MS);
 
-        while (ts_delete_tree(server(), path) != 0) { /* they queue again as fast as we delete */
+        while (ts_delete_tree(server(), path) != 0) /* they queue again as fast as we delete */
             ck_assert_int_lt(ts_now_ms(), end);
-        }
         ck_assert(ts_wait_children(server(), path, 2, ts_patience(2 * SESSION_MS)));
-        while (leads(anna) == leads(bruno) || !record_wait_leader(watching, leads(anna) ? "anna" : "bruno", 100)) {
+        while (leads(anna) == leads(bruno) || !record_wait_leader(watching, leads(anna) ? "anna" : "bruno", 100))
             ck_assert_int_lt(ts_now_ms(), end);
-        }
     }
     ck_assert_int_ge(record_count(anna, DEPOSED) + record_count(bruno, DEPOSED), 3);
 }
@@ -236,7 +223,6 @@ START_TEST(below_a_chroot) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     const char *root = ts_fresh_path();
     g_autofree char *below = g_strconcat(root, "/election", NULL);
-
     options.session_timeout_ms = SESSION_MS;
     ts_client *c = ts_client_open_with(server(), root, &options);
     ck_assert_ptr_nonnull(c);
@@ -255,7 +241,6 @@ END_TEST
 
 static void make_readonly(const char *path) {
     ts_observer *admin = ts_observer_open(server());
-
     ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(ts_observer_set_acl(admin, path, TS_PERM_READ, "world", "anyone"), 0);
     ts_observer_close(admin);
@@ -263,11 +248,9 @@ static void make_readonly(const char *path) {
 
 static void join_again(record *r, void *election) {
     pdk_election_callbacks callbacks;
-
     record_callbacks(r, &callbacks);
-    if (record_count(r, FAILED) == 1) {
+    if (record_count(r, FAILED) == 1)
         pdk_election_join(election, &callbacks);
-    }
 }
 
 /* It has left when it is told. It may join again from inside that callback. */
@@ -277,7 +260,6 @@ START_TEST(a_directory_that_may_not_be_written) {
     pdk_election *election = election_on(a, _i == 0 ? path : below, NULL);
     pdk_election_callbacks callbacks;
     record *r = record_new();
-
     make_readonly(path);
     record_callbacks(r, &callbacks);
     callbacks.leader = record_leader;
@@ -294,7 +276,6 @@ START_TEST(below_an_ephemeral_node) {
     const char *path = ts_fresh_path();
     g_autofree char *below = g_strconcat(path, "/x", NULL);
     ts_observer *o = ts_observer_open(server());
-
     ck_assert_int_ge(ts_create(server(), "/t", "", TS_PERSISTENT, NULL), -110);
     ck_assert_int_eq(ts_observer_create(o, path, "", TS_EPHEMERAL, NULL), 0);
     record *r = candidate_join(election_on(a, below, NULL));
@@ -310,7 +291,6 @@ START_TEST(a_directory_that_turns_readonly) {
     ts_observer *admin = ts_observer_open(server());
     pdk_election *election = election_on(a, path, NULL);
     record *r = candidate_elected(election);
-
     ck_assert_int_eq(ts_observer_set_acl(admin, path, TS_PERM_READ | TS_PERM_DELETE, "world", "anyone"), 0);
     ck_assert_int_eq(pdk_election_resign(election), PDK_OK);
     assert_told(r, FAILED, 1);

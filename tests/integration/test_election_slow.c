@@ -24,9 +24,8 @@ __attribute__((visibility("default"))) int pthread_mutex_unlock(pthread_mutex_t 
     void *symbol = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
     memcpy(&unlock, &symbol, sizeof unlock);
     const int result = unlock(mutex);
-    if (is_slow) {
+    if (is_slow)
         ts_sleep_ms(PAUSE_MS);
-    }
     return result;
 }
 
@@ -44,14 +43,12 @@ static atomic_int answered; /* what the act returned; -1 before */
 static void act_once(record *r, void *call) {
     pdk_status (*const *act)(pdk_election *election) = call;
     (void)r;
-    if (atomic_load(&answered) == -1) {
+    if (atomic_load(&answered) == -1)
         atomic_store(&answered, (*act)(it.election));
-    }
 }
 
 static void join_once(enum told where, pdk_status (**act)(pdk_election *election)) {
     pdk_election_callbacks callbacks;
-
     it.path = ts_fresh_path();
     it.client = ts_bench_client(SESSION_MS);
     it.election = election_on(it.client, it.path, NULL);

@@ -31,7 +31,6 @@ static void make_it(void) { make_it_with(ts_bench_client(SESSION_MS)); }
 static pdk_election *enter(const char *identity) {
     pdk_election *election = election_on(it.a, it.path, identity);
     const int before = MAX(0, ts_child_count(server(), it.path));
-
     candidate_join(election);
     ck_assert(ts_wait_children(server(), it.path, before + 1, 5000));
     return election;
@@ -58,9 +57,8 @@ START_TEST(the_present_leader_first_and_then_every_new_one) {
     pdk_election *elections[MANY];
     int64_t last = 0;
 
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < MANY; i++)
         elections[i] = enter(names[i]);
-    }
     record *r = observer_begin(it.seen);
     assert_leader(r, "anna");
     ck_assert_int_eq(pdk_election_leave(elections[2]), PDK_OK); /* candidates behind the leader change nothing */
@@ -82,7 +80,6 @@ END_TEST
 /* A directory that does not exist, is created, emptied, deleted and created again. */
 START_TEST(a_directory_that_comes_and_goes) {
     record *r = observer_begin(it.seen);
-
     assert_leader(r, "-");
     for (int i = 0; i < 3; i++) {
         pdk_election *election = enter("anna");
@@ -91,9 +88,8 @@ START_TEST(a_directory_that_comes_and_goes) {
         assert_leader(r, "-");
         ck_assert(ts_wait_children(server(), it.path, 0, SOON_MS));
         ck_assert_int_eq(ts_delete(server(), it.path), 0);
-        if (i == 1) {
+        if (i == 1)
             ts_sleep_ms(1200); /* the observer looks for it meanwhile, and does not find it */
-        }
     }
     assert_leaders(r, "- anna - anna - anna -");
 }
@@ -101,9 +97,8 @@ END_TEST
 
 static void serve(pdk_term *term, void *user) {
     (void)user;
-    while (!pdk_term_is_ending(term)) {
+    while (!pdk_term_is_ending(term))
         ts_sleep_ms(10);
-    }
 }
 
 /* The observer's own session has the leader: it does not wait for the next poll. */
@@ -112,15 +107,13 @@ START_TEST(the_first_leader_of_a_directory_is_told_at_once) {
     pdk_election *candidate = election_on(it.b, it.path, "anna");
     pdk_service *service = NULL;
     record *elsewhere = observer_begin(election_on(it.b, ts_fresh_path(), NULL));
-
     assert_leader(r, "-");
     assert_leader(elsewhere, "-");
     ts_sleep_ms(100); /* just asked, in vain */
-    if (_i == 0) {
+    if (_i == 0)
         candidate_elected(candidate);
-    } else {
+    else
         ck_assert_int_eq(pdk_service_start(candidate, serve, NULL, NULL, &service), PDK_OK);
-    }
     ck_assert_msg(record_wait_leader(r, "anna", ts_patience(300)), "told late");
     assert_leaders(elsewhere, "-");
     if (service) {
@@ -161,7 +154,6 @@ START_TEST(a_leader_that_may_not_be_read) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno"), *clara = enter("clara");
     g_autofree char *node = NULL;
     record *r = observer_begin(it.seen);
-
     assert_leader(r, "anna");
     ck_assert_int_eq(pdk_election_leave(anna), PDK_OK);
     assert_leader(r, "bruno");
@@ -188,7 +180,6 @@ END_TEST
 START_TEST(changes_during_a_cut) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno"), *clara = enter("clara");
     record *r = observer_begin(it.seen);
-
     assert_leader(r, "anna");
     ts_proxy_set_mode(it.b->proxy, _i == 0 ? TS_CUT : TS_BLACKHOLE);
     ck_assert(_i == 1 || ts_wait_event(it.b, PDK_SESSION_SUSPENDED, 1, ts_patience(SOON_MS)));
@@ -212,7 +203,6 @@ END_TEST
 START_TEST(changes_while_the_session_is_lost) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno");
     record *r = observer_begin(it.seen);
-
     assert_leader(r, "anna");
     if (_i == 0) {
         ck_assert_int_eq(ts_expire(it.b->proxy, server()), 0);
@@ -226,9 +216,8 @@ START_TEST(changes_while_the_session_is_lost) {
         ts_proxy_heal_discard(it.b->proxy);
     }
     ck_assert(ts_wait_event(it.b, PDK_SESSION_REOPENED, 1, ts_patience(2 * SESSION_MS)));
-    if (_i == 0) {
+    if (_i == 0)
         ck_assert_int_eq(pdk_election_leave(anna), PDK_OK);
-    }
     assert_leader(r, "bruno");
     ck_assert_int_eq(pdk_election_leave(bruno), PDK_OK);
     assert_leader(r, "-");
@@ -269,7 +258,6 @@ END_TEST
 START_TEST(a_candidate_is_told_of_leaders) {
     pdk_election *anna = enter("anna"), *bruno = election_on(it.b, it.path, "bruno");
     record *r = candidate_join_with_leaders(bruno);
-
     assert_leader(r, "anna");
     ck_assert_int_eq(pdk_election_leave(anna), PDK_OK);
     assert_leader(r, "bruno");
@@ -295,17 +283,14 @@ START_TEST(many_observers) {
 
     ts_sleep_ms(100);
     const int64_t watches = ts_watch_count(server());
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < MANY; i++)
         records[i] = observer_begin(it.seen);
-    }
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < MANY; i++)
         assert_leader(records[i], "anna");
-    }
     ck_assert_int_eq(ts_watch_count(server()), watches + 1); /* one session, one node */
     ck_assert_int_eq(pdk_election_leave(anna), PDK_OK);
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < MANY; i++)
         assert_leader(records[i], "bruno");
-    }
     for (int i = 0; i < MANY; i += 2) {
         observer_stop(records[i]);
         ck_assert(record_wait(records[i], FREED, 1, ts_patience(SOON_MS)));
@@ -327,7 +312,6 @@ END_TEST
 START_TEST(only_the_leader_is_watched) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno"), *clara = enter("clara");
     ts_client *third = ts_bench_client(SESSION_MS);
-
     ts_sleep_ms(100); /* queued candidates have set theirs: each on the node ahead, and the leader on its own */
     const int64_t watches = ts_watch_count(server());
     record *one = observer_begin(it.seen), *two = observer_begin(election_on(third, it.path, NULL));
@@ -562,9 +546,8 @@ static void *begin_and_stop(void *election) {
         pdk_observer *observer = NULL;
 
         g_assert(pdk_election_observe(election, record_leader, r, record_freed, &observer) == PDK_OK);
-        if (g_random_boolean()) {
+        if (g_random_boolean())
             g_usleep((gulong)g_random_int_range(0, 3000));
-        }
         pdk_observer_close(observer);
         g_assert(record_wait(r, FREED, 1, 5000));
     }
@@ -578,9 +561,8 @@ START_TEST(begun_and_stopped_again_and_again) {
     candidate_elected(it.leader);
     record *steady = observer_begin(it.seen);
     g_atomic_int_set(&going, 1);
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++)
         threads[i] = g_thread_new("churn", begin_and_stop, it.seen);
-    }
     const int64_t end = ts_now_ms() + 2000;
     for (int i = 0; ts_now_ms() < end; i++) {
         leader_leaves();
@@ -592,9 +574,8 @@ START_TEST(begun_and_stopped_again_and_again) {
         ts_sleep_ms(i % 5);
     }
     g_atomic_int_set(&going, 0);
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++)
         g_thread_join(threads[i]);
-    }
     leader_leaves();
     ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
     assert_leader(steady, "-");

@@ -49,7 +49,6 @@ static void stop_it(void) { ck_assert_int_eq(stop(it.s), PDK_OK); }
 /* The service has no node in the queue, no callback runs any more, and the election can be used. */
 static void assert_stopped(const char *history) {
     const int runs = test_service_runs(it.s);
-
     ck_assert(!test_service_is_running(it.s));
     record_silence(test_service_record(it.s));
     ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
@@ -65,7 +64,6 @@ static void assert_stopped(const char *history) {
 /* Another client leads. */
 static pdk_election *occupy(void) {
     pdk_election *other = election_on(ts_bench_client(SESSION_MS), it.path, NULL);
-
     candidate_elected(other);
     return other;
 }
@@ -89,13 +87,11 @@ END_TEST
 static void look_closely(test_service *s, pdk_term *term) {
     pdk_hold *hold = pdk_term_hold(term);
     bool valid;
-
     (void)s;
     do {
         valid = pdk_hold_is_valid(hold);
-        if (!valid && !pdk_term_is_ending(term)) {
+        if (!valid && !pdk_term_is_ending(term))
             g_error("the hold is invalid, and the term is not ending");
-        }
     } while (valid);
 }
 
@@ -181,9 +177,8 @@ END_TEST
 
 static void close_within(test_service *s, pdk_term *term) {
     (void)s;
-    if (pdk_session_close(it.client->session, 5000) != PDK_OK || !pdk_term_is_ending(term)) {
+    if (pdk_session_close(it.client->session, 5000) != PDK_OK || !pdk_term_is_ending(term))
         g_error("closing from within");
-    }
 }
 
 START_TEST(the_session_is_closed_from_within) {
@@ -196,7 +191,6 @@ END_TEST
 
 START_TEST(a_directory_that_may_not_be_written) {
     ts_observer *admin = ts_observer_open(server());
-
     make_it();
     ck_assert_int_eq(ts_create(server(), it.path, "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(ts_observer_set_acl(admin, it.path, TS_PERM_READ | TS_PERM_ADMIN, "world", "anyone"), 0);
@@ -223,7 +217,6 @@ static void run_nothing(pdk_term *term, void *user) {
 
 START_TEST(a_second_candidate_is_refused) {
     pdk_service *service = NULL;
-
     serve_it(RETURNS_WHEN_TOLD);
     refused(pdk_service_start(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID, "candidate already");
     ck_assert_ptr_null(service);
@@ -245,17 +238,15 @@ START_TEST(run_and_stopped_again_and_again) {
 
     for (int i = 0; i < 20; i++) {
         it.s = test_service_run(it.election, i % 3 == 2 ? RETURNS_AT_ONCE : RETURNS_WHEN_TOLD, NULL, NULL);
-        if (i % 2 == 0) {
+        if (i % 2 == 0)
             ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
-        }
         ck_assert_int_eq(stop(it.s), PDK_OK);
         ck_assert_str_eq(test_service_problem(it.s), "");
         test_service_unref(it.s);
         ck_assert(self_wait_threads(threads, ts_patience(SOON_MS)));
     }
-    for (const int64_t end = ts_now_ms() + ts_patience(SOON_MS); self_descriptor_count() > descriptors;) {
+    for (const int64_t end = ts_now_ms() + ts_patience(SOON_MS); self_descriptor_count() > descriptors;)
         ck_assert_int_lt(ts_now_ms(), end);
-    }
     ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
     ck_assert_int_le(ts_child_count(server(), it.path), 0);
 }
@@ -289,11 +280,10 @@ END_TEST
 /* It was told to return before, and does not. */
 START_TEST(while_it_is_ending) {
     serve_it(RETURNS_WHEN_ALLOWED);
-    if (_i == 0) {
+    if (_i == 0)
         ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
-    } else {
+    else
         delete_node_of(test_service_hold(it.s));
-    }
     ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
     ck_assert_int_eq(stop_within(it.s, 100), PDK_TIMEOUT);
     test_service_allow_return(it.s);
@@ -339,15 +329,13 @@ START_TEST(stopped_by_many_at_once) {
     GThread *threads[THREADS];
 
     serve_it(RETURNS_WHEN_ALLOWED);
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++)
         threads[i] = g_thread_new("stop", stop_main, it.s);
-    }
     ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
     ts_sleep_ms(50);
     test_service_allow_return(it.s);
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(GPOINTER_TO_INT(g_thread_join(threads[i])), PDK_OK);
-    }
     assert_stopped("started stopped:NONE");
 }
 END_TEST
@@ -356,11 +344,8 @@ END_TEST
 
 static void stop_from_within(test_service *s, pdk_term *term) {
     const pdk_status status = pdk_service_close(test_service_handle(s), 1000);
-
-    if (status != PDK_WRONG_THREAD || strstr(pdk_last_error(), "pdk_service_close") == NULL ||
-        pdk_term_is_ending(term)) {
+    if (status != PDK_WRONG_THREAD || strstr(pdk_last_error(), "pdk_service_close") == NULL || pdk_term_is_ending(term))
         g_error("a stop from within: %s", pdk_status_name(status));
-    }
 }
 
 START_TEST(from_the_function) {
@@ -384,20 +369,17 @@ START_TEST(from_its_callbacks) {
     make_it();
     pdk_election *other = occupy();
     it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL);
-    for (enum told what = FAILED; what <= STOPPED; what++) {
+    for (enum told what = FAILED; what <= STOPPED; what++)
         record_act(test_service_record(it.s), what, stop_in_callback, it.s);
-    }
     ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
     for (enum told what = STARTED; what <= STOPPED; what++) {
         atomic_store(&from_within, -1);
         ck_assert(record_wait(test_service_record(it.s), what, 1, ts_patience(5000)));
-        for (const int64_t end = ts_now_ms() + 1000; atomic_load(&from_within) == -1 && ts_now_ms() < end;) {
+        for (const int64_t end = ts_now_ms() + 1000; atomic_load(&from_within) == -1 && ts_now_ms() < end;)
             ts_sleep_ms(1);
-        }
         ck_assert_int_eq(atomic_load(&from_within), PDK_WRONG_THREAD);
-        if (what == STARTED) {
+        if (what == STARTED)
             ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
-        }
     }
     atomic_store(&from_within, -1);
     ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
@@ -411,27 +393,23 @@ END_TEST
 
 static void unref_within(test_service *s, pdk_term *term) {
     test_service_unref(s);
-    if (!pdk_term_is_ending(term) || !pdk_hold_is_valid(pdk_term_hold(term))) {
+    if (!pdk_term_is_ending(term) || !pdk_hold_is_valid(pdk_term_hold(term)))
         g_error("a service given back from within");
-    }
 }
 
 /* The function is told to return, in the background, and then the service ends. */
 START_TEST(unref_without_a_stop) {
     static const char *const histories[] = {"", "started stopped:NONE", "started stopped:NONE", "started stopped:NONE"};
-
     make_it();
     pdk_election *other = _i == 0 ? occupy() : NULL;
     it.s = test_service_run(it.election, _i == 2 ? RETURNS_WHEN_ALLOWED : RETURNS_WHEN_TOLD, NULL,
                             _i == 3 ? unref_within : NULL);
-    if (_i == 0) {
+    if (_i == 0)
         ck_assert(ts_wait_children(server(), it.path, 2, 5000));
-    } else {
+    else
         ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
-    }
-    if (_i != 3) {
+    if (_i != 3)
         test_service_unref(it.s);
-    }
     if (_i == 2) {
         ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
         pdk_service *service = NULL;
@@ -441,9 +419,8 @@ START_TEST(unref_without_a_stop) {
     }
     ck_assert(ts_wait_children(server(), it.path, _i == 0 ? 1 : 0, ts_patience(SOON_MS)));
     assert_service(it.s, histories[_i]);
-    if (other != NULL) {
+    if (other != NULL)
         ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
-    }
     const int64_t end = ts_now_ms() + ts_patience(SOON_MS); /* the background has ended it */
     while (pdk_election_join(it.election, NULL) != PDK_OK) {
         ck_assert_int_lt(ts_now_ms(), end);
@@ -458,7 +435,6 @@ END_TEST
 /* The election and the session may be dropped before the service. */
 START_TEST(it_outlives_its_election) {
     pdk_election *election = NULL;
-
     make_it();
     ck_assert_int_eq(pdk_election_new(it.client->session, it.path, NULL, &election), PDK_OK);
     it.s = test_service_run(election, RETURNS_WHEN_TOLD, NULL, NULL);

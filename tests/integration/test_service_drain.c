@@ -26,17 +26,15 @@ static const char *server(void) { return ts_bench_server(); }
  * return. */
 static void run_on(pdk_term *term, void *how) {
     spoken_say("running", pdk_hold_token(pdk_term_hold(term)));
-    while (!pdk_term_is_ending(term)) {
+    while (!pdk_term_is_ending(term))
         ts_fd_readable(pdk_term_fd(term), 1000);
-    }
     spoken_say("ending", ts_now_ms());
     if (strcmp(how, "late") == 0) {
         ts_sleep_ms(DRAIN_MS / 2);
         return;
     }
-    for (;;) {
+    for (;;)
         pause();
-    }
 }
 
 /* A signal tells the process to stop. */
@@ -54,7 +52,6 @@ static int run_process(const char *hosts, const char *path, char *how) {
     pdk_session *session;
     pdk_election *election;
     pdk_service *service;
-
     setrlimit(RLIMIT_CORE, &no_core);
     signal(SIGUSR1, on_order);
     options.session_timeout_ms = SESSION_MS;
@@ -66,14 +63,12 @@ static int run_process(const char *hosts, const char *path, char *how) {
         fprintf(stderr, "%s\n", pdk_last_error());
         return EXIT_FAILURE;
     }
-    while (!stop_ordered) {
+    while (!stop_ordered)
         ts_sleep_ms(5);
-    }
     const pdk_status status = pdk_service_close(service, strcmp(how, "late") == 0 ? 10000 : DRAIN_MS / 4);
     spoken_say("stopped", status);
-    if (status != PDK_OK) {
+    if (status != PDK_OK)
         pause();
-    }
     pdk_service_unref(service);
     pdk_election_unref(election);
     pdk_session_close(session, 5000);
@@ -114,17 +109,15 @@ enum cause { A_STOP, AN_ADMIN, A_CUT, CAUSES };
 START_TEST(it_aborts_at_the_bound) {
     start_process("never");
     spoken_number("running");
-    if (_i == A_STOP) {
+    if (_i == A_STOP)
         ck_assert_int_eq(kill(process.pid, SIGUSR1), 0);
-    } else if (_i == AN_ADMIN) {
+    else if (_i == AN_ADMIN)
         delete_its_node();
-    } else {
+    else
         ts_proxy_set_mode(process.proxy, TS_BLACKHOLE);
-    }
     const int64_t told = spoken_number("ending");
-    if (_i == A_STOP) {
+    if (_i == A_STOP)
         ck_assert_int_eq(spoken_number("stopped"), PDK_TIMEOUT); /* the stop was given less time than the bound */
-    }
     ck_assert_int_eq(spoken_status(), 128 + SIGABRT);
     ck_assert_int_ge(ts_now_ms() - told, DRAIN_MS - 20);
     ck_assert_int_lt(ts_now_ms() - told, DRAIN_MS + ts_patience(1000));
@@ -152,7 +145,6 @@ static void event_log_end(void *j) { event_log_clear(j); }
 
 static ts_client *client_with_event_log(void) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-
     event_log_init(&event_log);
     ts_paddock_keep(&event_log, event_log_end); /* until the session is closed */
     event_log_attach(&event_log, &options);
@@ -169,7 +161,6 @@ START_TEST(kept_past_the_bound) {
     pdk_service_options options = defaults;
     const char *path = ts_fresh_path();
     ts_client *client = client_with_event_log();
-
     ck_assert_int_eq(defaults.drain, PDK_DRAIN_KEEP);
     options.drain_ms = DRAIN_MS;
     test_service *s = test_service_run(election_on(client, path, NULL), RETURNS_WHEN_ALLOWED, &options, NULL);
@@ -177,11 +168,10 @@ START_TEST(kept_past_the_bound) {
     record *next = candidate_join(election_on(ts_bench_client(SESSION_MS), path, NULL));
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     const int64_t told = ts_now_ms();
-    if (_i == 0) {
+    if (_i == 0)
         ck_assert_int_eq(pdk_service_resign(test_service_handle(s)), PDK_OK);
-    } else {
+    else
         ck_assert_int_eq(pdk_service_close(test_service_handle(s), 10), PDK_TIMEOUT);
-    }
     ck_assert_int_eq(event_log_lines_with(&event_log, WARNING), 0);
     ck_assert(event_log_wait_line(&event_log, WARNING, DRAIN_MS + ts_patience(SOON_MS)));
     ck_assert_int_ge(ts_now_ms() - told, DRAIN_MS);
@@ -202,7 +192,6 @@ START_TEST(lost_and_past_the_bound) {
     pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
     const char *path = ts_fresh_path();
     ts_client *client = client_with_event_log();
-
     options.drain_ms = DRAIN_MS;
     test_service *s = test_service_run(election_on(client, path, NULL), RETURNS_WHEN_ALLOWED, &options, NULL);
     ck_assert(test_service_wait_runs(s, 1, ts_patience(5000)));
@@ -225,7 +214,6 @@ END_TEST
 /* Nothing is logged about a function that returns in time. */
 START_TEST(within_the_bound) {
     pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
-
     options.drain_ms = (int32_t)ts_patience(DRAIN_MS);
     test_service *s = test_service_run(election_on(client_with_event_log(), ts_fresh_path(), NULL),
                                        RETURNS_WHEN_ALLOWED, &options, NULL);

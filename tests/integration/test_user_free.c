@@ -129,7 +129,6 @@ static void fill(pdk_session_options *options, pdk_dispatch dispatch) {
 static void begin_election(void) {
     pdk_election_callbacks calls = PDK_ELECTION_CALLBACKS_INIT;
     pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
-
     calls.elected = on_elected;
     calls.deposed = on_deposed;
     calls.leader = on_leader;
@@ -152,7 +151,6 @@ static void begin_election(void) {
 
 static void begin(pdk_dispatch dispatch) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-
     memset(&it, 0, sizeof it);
     it.proxy = ts_proxy_start(ts_bench_server());
     ck_assert_ptr_nonnull(it.proxy);
@@ -310,7 +308,6 @@ START_TEST(left_during_a_callback) {
     ts_client *client = ts_bench_client(SESSION_MS);
     const char *path = ts_fresh_path();
     pdk_election_callbacks calls = PDK_ELECTION_CALLBACKS_INIT;
-
     candidate_elected(election_on(client, path, NULL));
     pdk_election *election = election_on(client, path, NULL);
     calls.leader = stay;
@@ -337,7 +334,6 @@ static bool two_are_freed(void *unused) {
 
 static void check_failed_open(const char *hosts, pdk_session_options *options, pdk_status status, int freed) {
     pdk_session *none = NULL;
-
     memset(&it, 0, sizeof it);
     it.threads = self_thread_count();
     fill(options, PDK_DISPATCH_THREAD);
@@ -354,7 +350,6 @@ static void check_failed_open(const char *hosts, pdk_session_options *options, p
 
 START_TEST(never_opened) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-
     check_failed_open("127.0.0.1:1", &options, PDK_UNAVAILABLE, 1);
     check_failed_open("no-such-host.invalid:1", &options, PDK_RESOLVE, 1);
     check_failed_open("127.0.0.1:not-a-port", &options, PDK_INVALID, 0);
