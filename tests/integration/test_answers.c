@@ -54,10 +54,13 @@ static void payload_is(pdk_guarded *g, const char *text) {
     ck_assert_str_eq(buffer, text);
 }
 
-static void data_is(const pdk_hold *hold, const char *text) {
+static void set_is(const char *text) {
     g_autofree char *data = NULL;
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_member_wait(it.member, PATIENCE_MS, &hold), PDK_OK);
     ck_assert_int_eq(ts_get(ts_bench_server(), pdk_hold_node(hold), &data, NULL, NULL), 0);
     ck_assert_str_eq(data, text);
+    pdk_hold_unref(hold);
 }
 
 static void publishes(const char *text) {
@@ -94,9 +97,7 @@ static void all_is_done(void) {
     ck_assert_int_eq(pdk_lease_lock_acquire(other, PATIENCE_MS, &hold), PDK_OK);
     ck_assert_int_eq(pdk_lease_lock_release(other, hold, PATIENCE_MS), PDK_OK);
     publishes("published");
-    ck_assert_int_eq(pdk_member_wait(it.member, PATIENCE_MS, &hold), PDK_OK);
-    data_is(hold, "set");
-    pdk_hold_unref(hold);
+    set_is("set");
 }
 
 /* ---- where all is well */
@@ -478,35 +479,68 @@ START_TEST(objects_may_go_meanwhile) {
 }
 END_TEST
 
-/* One at a time is under way for a znode; the others wait for their turn. */
+static pdk_status write_text(const char *text, int64_t ms, struct told *t) {
+    return pdk_guarded_write_async(it.write, text, 1, ms, answers_status, t);
+}
+static pdk_status publish_text(const char *text, int64_t ms, struct told *t) {
+    return pdk_election_publish_async(it.office, it.led, text, 1, ms, answers_status, t);
+}
+static pdk_status set_text(const char *text, int64_t ms, struct told *t) {
+    return pdk_member_set_data_async(it.member, text, 1, ms, answers_status, t);
+}
+
+/* A guarded znode promises no order. */
+static const struct {
+    int call;
+    pdk_status (*start)(const char *text, int64_t ms, struct told *t);
+} writers[] = {{WRITE, write_text}, {PUBLISH, publish_text}, {SET, set_text}};
+
+/* One at a time is under way for a znode; the others wait for their turn, as long as they have time. */
 START_TEST(calls_of_one_znode_take_turns) {
     enum { WRITES = 20 };
     static struct told writes[WRITES];
+    const int call = writers[_i].call;
     memset(writes, 0, sizeof writes);
     answers_begin(PDK_DISPATCH_THREAD);
     for (int i = 0; i < WRITES; i++) {
-        char text[] = {(char)('a' + i), '\0'};
-        writes[i].call = &calls[WRITE];
-        ck_assert_int_eq(pdk_guarded_write_async(it.write, text, 1, PATIENCE_MS, answers_status, &writes[i]), PDK_OK);
+        const char text[] = {(char)('a' + i), '\0'};
+        writes[i].call = &calls[call];
+        ck_assert_int_eq(writers[_i].start(text, PATIENCE_MS, &writes[i]), PDK_OK);
     }
     for (int i = 0; i < WRITES; i++) {
         answers_expect(&writes[i], PDK_OK);
         answers_done(&writes[i]);
     }
-    char buffer[2] = "";
+    char letter[2] = "";
     size_t size = 0;
-    ck_assert_int_eq(pdk_guarded_read(it.write, buffer, 1, &size, PATIENCE_MS), PDK_OK);
-    ck_assert(buffer[0] >= 'a' && buffer[0] < 'a' + WRITES);
-    static struct told one = {0}, other = {0};
+    ck_assert_int_eq(pdk_guarded_read(it.write, letter, 1, &size, PATIENCE_MS), call == WRITE ? PDK_OK : PDK_LIMIT);
+    ck_assert(call != WRITE || (letter[0] >= 'a' && letter[0] < 'a' + WRITES));
+    if (call == PUBLISH)
+        publishes("t"); /* the last one */
+    if (call == SET)
+        set_is("t");
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
-    answers_ask(WRITE, 2000, &one);
-    answers_ask(WRITE, 100, &other);
-    answers_expect(&other, PDK_UNAVAILABLE);
-    ck_assert(strstr(other.words, "another call"));
+    answers_ask(call, 2000, &writes[0]);
+    answers_ask(call, 100, &writes[1]);
+    answers_expect(&writes[1], PDK_UNAVAILABLE);
+    ck_assert(strstr(writes[1].words, "another call"));
     ts_proxy_heal(it.client->proxy);
-    answers_expect(&one, PDK_OK);
-    answers_done(&one);
-    answers_done(&other);
+    answers_expect(&writes[0], PDK_OK);
+    answers_done(&writes[0]);
+    answers_done(&writes[1]);
+    answers_end();
+}
+END_TEST
+
+START_TEST(a_member_leaves_meanwhile) {
+    answers_begin(PDK_DISPATCH_THREAD);
+    memset(told, 0, sizeof told);
+    ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
+    answers_ask(SET, PDK_FOREVER, &told[SET]);
+    ck_assert_int_eq(pdk_member_leave(it.member), PDK_OK);
+    answers_expect(&told[SET], PDK_NOT_HELD);
+    answers_done(&told[SET]);
+    ts_proxy_heal(it.client->proxy);
     answers_end();
 }
 END_TEST
@@ -661,7 +695,8 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_hold_that_was_released_is_none);
     tcase_add_test(tcase, the_callback_of_a_hold_ends_with_it);
     tcase_add_test(tcase, objects_may_go_meanwhile);
-    tcase_add_test(tcase, calls_of_one_znode_take_turns);
+    tcase_add_loop_test(tcase, calls_of_one_znode_take_turns, 0, (int)G_N_ELEMENTS(writers));
+    tcase_add_test(tcase, a_member_leaves_meanwhile);
     tcase_add_test(tcase, a_job_that_runs_is_skipped);
     tcase_add_test(tcase, a_lease_lock_is_waited_for);
     tcase_add_test(tcase, the_thread_that_asks_does_not_matter);

@@ -296,7 +296,7 @@ START_TEST(a_leader_is_asked_to_let_go) {
 }
 END_TEST
 
-/* ---- without waiting */
+/* ---- without waiting: test_answers.c has more of it */
 
 struct answer {
     gint count;
@@ -315,23 +315,6 @@ static void assert_answered(struct answer *a) {
     ck_assert(ts_wait_until(is_answered, a, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(a->status, PDK_OK);
 }
-
-START_TEST(calls_with_callbacks_take_turns) {
-    enum { CALLS = 20 };
-    struct answer answers[CALLS] = {0};
-    lead();
-    for (int i = 0; i < CALLS; i++) {
-        g_autofree char *text = g_strdup_printf("%d", i);
-        ck_assert_int_eq(
-            pdk_election_publish_async(led.election, led.hold, text, strlen(text), PDK_FOREVER, on_answer, &answers[i]),
-            PDK_OK);
-    }
-    for (int i = 0; i < CALLS; i++) {
-        assert_answered(&answers[i]);
-    }
-    assert_seen("anna=19");
-}
-END_TEST
 
 static void publish_elected(record *r, void *user) {
     (void)r;
@@ -453,38 +436,6 @@ START_TEST(bad_input_is_refused) {
 }
 END_TEST
 
-/* ---- members of groups, which have the same mechanism */
-
-START_TEST(a_member_sets_its_data_without_waiting) {
-    enum { CALLS = 10 };
-    struct answer answers[CALLS] = {0}, left = {0};
-    pdk_member *member = NULL;
-    pdk_hold *hold = NULL;
-    g_autofree char *data = NULL;
-    int length = 0;
-    ts_client *client = ts_bench_client(SESSION_MS);
-    ck_assert_int_eq(pdk_group_join(client->session, ts_fresh_path(), "zero", 4, NULL, &member), PDK_OK);
-    for (int i = 0; i < CALLS; i++) { /* it need not be registered yet */
-        g_autofree char *text = g_strdup_printf("%d", i);
-        ck_assert_int_eq(pdk_member_set_data_async(member, text, 1, PDK_FOREVER, on_answer, &answers[i]), PDK_OK);
-    }
-    for (int i = 0; i < CALLS; i++)
-        assert_answered(&answers[i]);
-    ck_assert_int_eq(pdk_member_wait(member, PATIENCE_MS, &hold), PDK_OK);
-    ck_assert_int_eq(ts_get(ts_bench_server(), pdk_hold_node(hold), &data, &length, NULL), 0);
-    ck_assert_int_eq(length, 1);
-    ck_assert_int_eq(data[0], '9');
-    pdk_hold_unref(hold);
-    ts_proxy_set_mode(client->proxy, TS_BLACKHOLE);
-    ck_assert_int_eq(pdk_member_set_data_async(member, "y", 1, PDK_FOREVER, on_answer, &left), PDK_OK);
-    ck_assert_int_eq(pdk_member_leave(member), PDK_OK);
-    ck_assert(ts_wait_until(is_answered, &left, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(left.status, PDK_NOT_HELD);
-    ts_proxy_heal(client->proxy);
-    pdk_member_unref(member);
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_data");
     TCase *tcase = ts_bench_case(suite, "election_data");
@@ -495,7 +446,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_lost_write_is_found_or_written_again);
     tcase_add_test(tcase, somebody_else_writes);
     tcase_add_test(tcase, a_leader_is_asked_to_let_go);
-    tcase_add_test(tcase, calls_with_callbacks_take_turns);
     tcase_add_test(tcase, in_the_callback_that_tells_of_the_term);
     tcase_add_test(tcase, a_service_publishes);
     tcase_add_test(tcase, with_kazoos_naming_it_is_text);
@@ -503,7 +453,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_leader_that_may_not_be_read);
     tcase_add_test(tcase, bad_input_is_refused);
     tcase_add_test(tcase, the_identity_may_be_that_of_the_session);
-    tcase_add_test(tcase, a_member_sets_its_data_without_waiting);
     return suite;
 }
 
