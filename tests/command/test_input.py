@@ -214,7 +214,7 @@ class Programs(unittest.TestCase):
                 ("--count", [source / "tests/mutants/draw"]), ("--times", [source / "tests/command/series"]),
                 ("--at-once", [source / "tests/command/series"]), ("--commands", [source / "tests/command/series"]),
                 ("--queue", [source / "tests/command/series"]), ("--seconds", [source / "tests/trials/trial", "rwlock"]),
-                ("--changes", [source / "tests/trials/trial", "election"]), ("--tick", [source / "tests/trials/trial", "rwlock"]),
+                ("--session", [source / "tests/trials/trial", "election"]), ("--tick", [source / "tests/trials/trial", "rwlock"]),
                 ("--times", [source / "tests/fencing/play", "hosts"]), ("--at-once", [source / "tests/fencing/play", "hosts"]),
                 ("--periods", [programs / "jobs"]), ("--processes", [programs / "jobs"]), ("--cuts", [programs / "cut"]),
                 ("--cycles", [programs / "soak"]), ("--handovers", [programs / "soak"]), ("--rounds", [programs / "guarded"]),

@@ -25,7 +25,7 @@ final class Beliefs {
      */
     final class Belief {
         private final String number;
-        private final String kind;
+        private String kind;
         private final BooleanSupplier confirms;
         private volatile boolean stands;
         private volatile boolean lost;
@@ -96,6 +96,19 @@ final class Beliefs {
                 begin();
             }
             look(); /* the thread may take its time to wake */
+        }
+
+        /** The grant goes on as a reader's. Call it before it grows weaker. */
+        void weaken() {
+            synchronized (Beliefs.this) {
+                boolean stood = stands;
+                end("NONE");
+                kind = "read";
+                if (stood) {
+                    begin();
+                }
+                look();
+            }
         }
 
         /** Call it before the grant is given back. True when it had been lost. */

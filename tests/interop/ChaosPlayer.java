@@ -25,7 +25,7 @@ public final class ChaosPlayer extends Player {
     private final List<ChaosWorker> workers = new ArrayList<>();
     private Resource resource;
 
-    /** A number in a file. A use reads it, and later writes one more. */
+    /** A number in a file, twice. A use reads it, and later writes one more. */
     static final class Resource {
         private static final int WIDTH = 21;
 
@@ -43,7 +43,7 @@ public final class ChaosPlayer extends Player {
 
         synchronized void write(long value) throws IOException {
             file.seek(0);
-            file.write(String.format(Locale.ROOT, "%020d\n", value).getBytes(StandardCharsets.US_ASCII));
+            file.write(String.format(Locale.ROOT, "%1$020d%n%1$020d%n", value).getBytes(StandardCharsets.US_ASCII));
         }
     }
 

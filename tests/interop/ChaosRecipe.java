@@ -1,5 +1,8 @@
 /* The recipes of Curator's player of the chaos, all with the same calls. Each object belongs to one thread. */
 
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
@@ -9,6 +12,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.utils.CloseableUtils;
+import org.apache.zookeeper.CreateMode;
 
 abstract class ChaosRecipe {
     static final long FOREVER = -1;
@@ -53,6 +57,13 @@ abstract class ChaosRecipe {
     boolean confirms() {
         return true;
     }
+
+    /** A writer becomes a reader beside that, if it is one. Then endsWriting is due. */
+    boolean beginsToRead() throws Exception {
+        return false;
+    }
+
+    void endsWriting() throws Exception {}
 
     /** Gives the grant back. lost: it had ended before. */
     abstract void release(boolean lost) throws Exception;
@@ -100,9 +111,13 @@ abstract class ChaosRecipe {
         }
     }
 
+    /* To downgrade, Curator's user acquires the read lock while it writes, and then releases the write lock. Up to 5.4 the
+     * reader's node gets the next number of all, so that writers that wait already are let in beside it (CURATOR-621).
+     * Since 5.5 it has the number of the writer's node. With an older Curator such a node is made here. */
     private static final class ReadWrite extends ChaosRecipe {
         private InterProcessReadWriteLock lock;
         private boolean writes;
+        private String made; /* the reader's node */
 
         ReadWrite(CuratorFramework client, String path) {
             super(client, path);
@@ -129,13 +144,47 @@ abstract class ChaosRecipe {
             return acquire(chosen(), patienceMs);
         }
 
+        private static Method nodeOf(Class<?> lock) throws NoSuchMethodException {
+            Method method = lock.getDeclaredMethod("getLockPath");
+            method.setAccessible(true);
+            return method;
+        }
+
+        @Override
+        boolean beginsToRead() throws Exception {
+            if (!writes) {
+                return false;
+            }
+            Method own = nodeOf(InterProcessReadWriteLock.ReadLock.class);
+            if (Modifier.isPublic(own.getModifiers())) { /* so it is since 5.5 */
+                lock.readLock().acquire();
+            } else {
+                String node = (String) nodeOf(lock.writeLock().getClass()).invoke(lock.writeLock());
+                made = path + "/_c_" + UUID.randomUUID() + "-__READ__" + node.substring(node.length() - 10);
+                client.create().withMode(CreateMode.EPHEMERAL).forPath(made);
+            }
+            return true;
+        }
+
+        @Override
+        void endsWriting() throws Exception {
+            lock.writeLock().release();
+            writes = false;
+        }
+
         @Override
         void release(boolean lost) throws Exception {
-            chosen().release();
+            if (made != null) {
+                client.delete().forPath(made);
+                made = null;
+            } else {
+                chosen().release();
+            }
         }
 
         @Override
         void renew() {
+            made = null;
             lock = new InterProcessReadWriteLock(client, path);
         }
     }

@@ -124,7 +124,7 @@ final class ChaosWorker extends Thread {
         player.note("ended n=" + number + " how=" + (lost ? "lost" : "released"));
     }
 
-    private void visit() throws IOException, InterruptedException {
+    private void visit() throws Exception {
         long number = player.nextNumber();
         String kind = recipe.choose();
         player.note("claim n=" + number + " kind=" + kind);
@@ -137,6 +137,11 @@ final class ChaosWorker extends Thread {
         int yieldsBefore = yields();
         Beliefs.Belief belief = player.beliefs().begin(number, kind, recipe::confirms);
         enjoy(belief, number, yieldsBefore);
+        if (ThreadLocalRandom.current().nextInt(100) < player.number("downgrade", 0) && recipe.beginsToRead()) {
+            belief.weaken();
+            recipe.endsWriting();
+            pause(player.number("hold-us", 20_000));
+        }
         giveBack(belief, number);
     }
 

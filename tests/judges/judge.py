@@ -10,11 +10,15 @@
                       itself, and each one ends when told
     judge_liveness    in each calm each claim that waits is answered in time and each path is served; all players claim; nothing
                       is left at the end
+    judge_wake        who waits is granted soon after nobody is in its way
+    judge_order       who asks when another one is in the queue is granted later
     judge_delay       after an end without a release nobody is granted for the lock-delay
     judge_lease       nobody but the owner of the secret is granted a lease lock before its end
     judge_job         a job starts once in a period, and not before its least; no run outlasts its most; the record is true
     judge_group       views are numbered, each change is told once, nothing gets older, a calm ends without ghosts; who is seen to
                       have gone does not believe any more that it is there
+    judge_observers   who listens to an election hears of each leader, in order, by its name
+    judge_needs       enough has happened
     judge_counted     what the library counts of grants, answers, losses and hand-overs is what the log has
     judge_recovery    nothing; it counts what a fault costs, for the tables of report.py
 
@@ -25,10 +29,10 @@ dead. A doubtful case is decided against us and in favour of the others.
 from dataclasses import dataclass, field
 
 from judges import (judge_counted, judge_delay, judge_ends, judge_exclusion, judge_group, judge_guarded, judge_job, judge_lease, judge_liveness,
-                    judge_recovery, judge_resources, judge_tokens)
+                    judge_needs, judge_observers, judge_order, judge_recovery, judge_resources, judge_tokens, judge_wake)
 from judges.judge_record import OURS, Record
 
-NEWER = (judge_delay, judge_lease, judge_job, judge_group)  # of one recipe each
+NEWER = (judge_delay, judge_lease, judge_job, judge_group, judge_observers, judge_needs)  # of one recipe each
 
 
 @dataclass
@@ -66,7 +70,7 @@ class Judgement:
 
 def judge_substance(record, found):
     """Whether enough has happened for the other judgements to mean something."""
-    faults = [] if record.faults else ["vacuous: nothing was done"]
+    faults = [] if record.faults or not record.settings.faults else ["vacuous: nothing was done"]
     granted = {hold.player.path for hold in record.holds}
     faults += [f"vacuous: nobody was ever granted {path}" for path in record.paths(OURS) if path not in granted]
     players = record.of(OURS)
@@ -83,7 +87,8 @@ def judge_ours(record, found):
     return [*judge_exclusion.judge(found.overlaps), *judge_tokens.judge(record, OURS),
             *judge_resources.judge(record, OURS, found.damage), *judge_guarded.judge(record, OURS, found.guarded),
             *judge_ends.judge(record, OURS, found.severed),
-            *judge_liveness.judge(record, OURS, found.progress), *judge_counted.judge(record, OURS),
+            *judge_liveness.judge(record, OURS, found.progress), *judge_wake.judge(record, OURS), *judge_order.judge(record, OURS),
+            *judge_counted.judge(record, OURS),
             *(fault for one in NEWER for fault in one.judge(record)), *judge_substance(record, found)]
 
 

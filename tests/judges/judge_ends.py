@@ -8,9 +8,11 @@ from judges.judge_record import NEVER, SLACK_NS, Fault, Hold
 
 # From the last valid instant to the callback: a timer ends the lease, and then a thread has to wake for the callback.
 TOLD_NS = 250 * MS
+UNPROVOKED = 0.2  # of the grants of a path
 # How a claim may end without a grant while nobody tampers with the path: it was withdrawn, its time was over, or it was a try.
 WITHDRAWN, OUT_OF_TIME, TRIED = {"PDK_CANCELED"}, {"PDK_TIMEOUT", "PDK_UNAVAILABLE"}, {"PDK_BUSY"}
 # By recipe, what else: another one runs, or ran; others asked meanwhile; the hold was lost before its record was written.
+ANOTHER_NUMBER = "another-number"  # it asks for a semaphore of more permits than the others
 ELSE = {"job": {"PDK_SKIPPED", "PDK_BUSY", "PDK_LOST"}, "lease": {"PDK_LOST"}}
 
 
@@ -68,6 +70,37 @@ def judge_killed(hold):
         yield f"{hold.tell()} was lost ({', '.join(sorted(hold.reasons))}) and not told before its player was killed"
 
 
+def judge_overslept(record, hold):
+    """Who is stopped for longer than a session lives has lost its grant, and a release says so."""
+    if ("released" in (how for _, how in hold.ended) and hold.releasing != NEVER
+            and any(hold.granted <= stopped and resumed <= hold.releasing and resuming - stopped > record.settings.session_ns
+                    for stopped, resuming, resumed in hold.player.stops)):
+        yield f"{hold.tell()} was held by a player that was stopped for longer than its session lives, and its release was answered OK"
+
+
+def judge_never_valid(record, hold):
+    player, until = hold.player, min((ns for ns, _ in hold.ended), default=NEVER)
+    if (hold.sampled and not hold.spans and not hold.reasons and not hold.was_lost() and not hold.taken and player.killed == NEVER
+            and not any(fault.hits(player) and fault.begin <= until and hold.claim.asked <= record.aftermath(fault) for fault in record.faults)):
+        yield f"{hold.tell()} was never seen valid"
+
+
+def judge_unprovoked(record, client):
+    """Where servers and nodes are left alone, who is lost something was done to. A machine may be slow, so that is not always so."""
+    if any(fault.lane != "client" for fault in record.faults):
+        return
+    for path, holds in record.holds_by_path(client).items():
+        lost = [hold for hold in holds if hold.was_lost() and "OVERDUE" not in hold.reasons
+                and not record.cause([hold.player], hold.over(), hold.node_gone)]
+        if lost and (record.unharmed(path) or len(lost) > UNPROVOKED * len(holds)):
+            yield f"{path}: {len(lost)} of {len(holds)} grants were lost though nothing was done to their players, first {lost[0].tell()}"
+
+
+def judge_another_number(claim):
+    if claim.fields.get("of") == ANOTHER_NUMBER and claim.hold:
+        yield f"{claim.hold.tell()} was granted, though it asked with another number of permits"
+
+
 def judge_node(hold):
     if hold.node_gone and not hold.taken:
         yield f"{hold.tell()} lost its node, which nobody had deleted"
@@ -111,7 +144,8 @@ def judge_severed(record, found):
 
 def expected(claim):
     """Every status that it may end with. -1 waits for ever, 0 does not wait."""
-    return (WITHDRAWN | (set() if claim.timeout_ms == -1 else OUT_OF_TIME)
+    another = {"PDK_MISMATCH"} if claim.fields.get("of") == ANOTHER_NUMBER else set()
+    return (another | WITHDRAWN | (set() if claim.timeout_ms == -1 else OUT_OF_TIME)
             | (TRIED if claim.timeout_ms in (None, 0) else set()) | ELSE.get(claim.player.recipe, set()))
 
 
@@ -141,4 +175,7 @@ def judge(record, client, found):
             *few([fault for hold in holds for fault in judge_delay(hold)]),
             *few([fault for hold in holds for fault in judge_return(record, hold)]),
             *few([fault for hold in holds for fault in [*judge_killed(hold), *judge_node(hold)]]),
+            *few([fault for hold in holds for fault in [*judge_overslept(record, hold), *judge_never_valid(record, hold),
+                                                  *judge_another_number(hold.claim)]]),
+            *judge_unprovoked(record, client),
             *judge_severed(record, found), *few(list(judge_claims(record, client)))]

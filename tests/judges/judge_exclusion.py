@@ -62,7 +62,7 @@ def overlaps_of(path, holds, permits, less_taken=False):
 def overlaps(record, client):
     """First the overlaps that remain without the grants that an administrator had taken. The others are marked `taken`."""
     found = []
-    for path, holds in record.grants_by_place(client).items():
+    for path, holds in record.grants_by_place(client, whoever=True).items():
         remaining = overlaps_of(path, holds, record.settings.permits, less_taken=True)
         found += remaining
         for overlap in overlaps_of(path, holds, record.settings.permits):

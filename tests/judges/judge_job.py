@@ -50,6 +50,17 @@ def judge_starts(record, found):
         yield from (f"{one.tell()} has another start than before" for one in those if one.moved)
 
 
+def judge_missed(record, found):
+    """Where only players are harmed, one of them is always there to ask: no period is without a run."""
+    if any(fault.lane != "client" for fault in record.faults):
+        return
+    every = record.settings.job_ms[0]
+    for path, those in found.items():
+        for one, other in zip(those, those[1:]):
+            if other.start // every > one.start // every + 1:
+                yield f"{path}: no run in {other.start // every - one.start // every - 1} periods after {one.tell()}"
+
+
 def length(hold):
     """For how long it was certainly believed in, in ns."""
     last = min(hold.last, hold.player.killing) if hold.cut_short() else hold.last
@@ -81,7 +92,7 @@ def judge(record):
     finished = {id(hold): event["status"] for event, hold in record.notes.get("finished", [])}
     by_token = {(run.path, run.token): run for those in found.values() for run in those}
     holds = [hold for those in record.of_recipe(RECIPE).values() for hold in those]
-    faults = few(list(judge_starts(record, found)))
+    faults = few(list(judge_starts(record, found))) + few(list(judge_missed(record, found)))
     faults += few([fault for hold in holds for fault in judge_length(record, hold)])
     faults += few([fault for hold in holds for fault in judge_record(
         record, hold, by_token.get((hold.player.path, hold.token)), outcomes, finished)])

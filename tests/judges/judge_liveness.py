@@ -123,6 +123,8 @@ def left(record, client):
 
 def silent(record, player):
     """Whether it claimed nothing, though all was whole for long enough, or twice."""
+    if player.role == "observe":
+        return False
     whole = [end - begin for begin, end in record.calms if player.started <= begin and end <= player.killed]
     return not player.claims and (len(whole) > 1 or max(whole, default=0) >= bound(record, player.recipe, 1))
 

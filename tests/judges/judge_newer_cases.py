@@ -123,6 +123,9 @@ JOBS = {
     "the run with token 221 of /chaos/paddock/job-turns started in the period of the one before, 3800 ms": change("driver", "=1004100", "=1003900"),
     "started 800 ms after the one before": both(change("driver", "=1004100", "=1004400"), change("driver", "=1000100", "=1003600")),
     "the run with token 221 of /chaos/paddock/job-turns has another start": line("driver", "ran", "state=D start=1004100", "state=D start=1004101"),
+    # Where a server was killed, or a node deleted, a period may have none.
+    "job-turns: no run in 1 periods after the run with token 220": both(
+        *[drop("driver", f"id={number}") for number in (3, 4)], change("driver", "=1004100", "=1008100")),
     "jb (n=1, token 221.0) ran for 1501 ms, and may for 1500 ms": both(until("jb", 1, 14701), later("jb", "lost", 5), later("jb", "ended", 5)),
     "ja (n=1, token 220.0) ran, and the record never had it": drop("driver", "token=220"),
     "ja (n=1, token 220.0) finished with 5, and the record has R 0": drop("driver", "state=F"),

@@ -18,7 +18,9 @@ THOROUGH_NS = 600 * S
 # What a player tells of a claim, and what of a hold; the last row is of some recipes (judge_job, judge_lease, judge_group).
 ANSWERS = ("granted", "failed")
 OF_A_HOLD = ("used", "guarding", "guarded", "lost", "releasing", "ended", "valid", "remaining",
-             "finishing", "finished", "giving", "gave", "set")
+             "finishing", "finished", "giving", "gave", "set", "looked")
+# Lines of a player that are of no claim.
+OF_NO_CLAIM = ("view", "leader", "listening", "peeked")
 TROUBLE = {"restless": "did not come to rest", "unfinished": "did not end well"}
 
 
@@ -37,6 +39,8 @@ class Player:
     killed: int = NEVER
     trouble: list = field(default_factory=list)  # its own faults, in words
     claims: int = 0
+    threads: int = None  # None: not told
+    handovers: int = None  # at most so many in a row; None: not told
     counted: dict = None  # what the library has counted, if the player lived to tell
 
     @property
@@ -122,8 +126,13 @@ class Claim:
     timeout_ms: int = None  # -1: for ever; None: not told
     answered: int = NEVER
     status: str = None  # why nothing was granted
+    queued: tuple = None  # when it was known to stand in the queue, and the session of that entry
     hold: Hold = None
     fields: dict = field(default_factory=dict)
+
+
+def number_or_none(event, key):
+    return None if event.get(key) in (None, "-") else event.number(key)
 
 
 def goes_on(claim, event):
@@ -175,7 +184,8 @@ class Record:
         for event in events:
             if event.what == "started" and event.get("client"):
                 self.players[event["who"]] = Player(event["who"], event["client"], event["recipe"], event["role"],
-                                                    event["path"], started=event.ns)
+                                                    event["path"], started=event.ns, threads=number_or_none(event, "threads"),
+                                                    handovers=number_or_none(event, "handovers"))
             elif event.what == "fault":
                 faults[event["id"]] = self._fault(event)
             elif event.what == "missed":
@@ -243,8 +253,11 @@ class Record:
         claim = self.claims.get((event.who, n))
         if event.what == "counted":
             player.counted = event.fields
-        elif event.what == "view":
-            self.notes.setdefault("view", []).append((event, None))
+        elif event.what in OF_NO_CLAIM:
+            self.notes.setdefault(event.what, []).append((event, None))
+        elif event.what == "queued":
+            if claim:
+                claim.queued = event.ns, event["session"]
         elif event.what == "claim":
             player.claims += 1
             timeout = event.get("timeout")
@@ -323,14 +336,19 @@ class Record:
                 found[hold.player.path].append(hold)
         return found
 
-    def grants_by_place(self, client):
-        """What excludes others: of a grant of several its parts."""
+    def grants_by_place(self, client, whoever=False):
+        """What excludes others: of a grant of several its parts. whoever: also the grants of other clients on its paths."""
         found = {path: [] for path in self.paths(client)}
         for whole in self.holds:
-            if whole.player.client == client:
+            if whole.player.client == client or (whoever and whole.player.path in found):
                 for hold in whole.parts if whole.claim.kind == SEVERAL else [whole]:
                     found.setdefault(hold.place, []).append(hold)
         return found
+
+    def unharmed(self, path):
+        """Whether nothing was done that could make a player of that path write late."""
+        return not any(self.touches(fault, path) for fault in self.faults) and not any(
+            player.stops or player.killed != NEVER for player in self.players.values() if player.path == path)
 
     def of_recipe(self, recipe):
         """The holds of ours on each path of that recipe, in the order of their tokens."""

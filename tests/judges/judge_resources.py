@@ -57,6 +57,30 @@ def used_by(record, client):
     return {place: uses for place, uses in record.uses.items() if uses[0][1].player.client == client}
 
 
+def judge_unharmed(record, client):
+    """Where nobody was harmed even the naive resource suffers nothing: no write is lost, and what a reader sees is whole, is what the
+    last writer before it left there, and stays so as long as it holds."""
+    for path, uses in sorted(used_by(record, client).items()):
+        if record.unharmed(uses[0][1].player.path) and (count := naive_damage(uses)):
+            yield f"{path}: the naive resource suffered {count} stale writes, and nobody was harmed"
+    written = {}
+    for path, uses in used_by(record, client).items():
+        written[path] = sorted((hold.grant, event.number("naive") + 1) for event, hold in uses)
+    for event, hold in record.notes.get("looked", []):
+        if not record.unharmed(hold.player.path):
+            continue
+        seen, then = event.number("naive"), event.number("then")
+        before = [number for grant, number in written.get(hold.place, []) if grant <= hold.grant]
+        if any(player.path == hold.player.path and not player.ours for player in record.players.values()):
+            before = []  # their tokens are numbers of their own
+        if event["torn"] == "1":
+            yield f"{hold.tell()} saw the resource torn"
+        elif seen != then:
+            yield f"{hold.tell()} saw the resource change from {seen} to {then}"
+        elif before and seen != before[-1]:
+            yield f"{hold.tell()} saw {seen}, and {before[-1]} was written before it"
+
+
 def damage(record, client):
     found = Damage()
     for path, uses in sorted(used_by(record, client).items()):
@@ -75,7 +99,7 @@ def chances(record, client):
 
 
 def judge(record, client, found):
-    faults = few(found.backwards)
+    faults = few(found.backwards) + few(list(judge_unharmed(record, client)))
     writers = KEEPING & set(record.settings.recipes)
     if record.settings.everything and writers or chances(record, client) >= CHANCES:
         if not found.naive:

@@ -34,6 +34,8 @@ class Settings:
     delay_ms: int = 0  # the lock-delay
     lease_ms: int = 0  # for so long a lease lock stands after it was written
     job_ms: list = field(default_factory=list)  # the period; at least for; at most for
+    late_ms: int = 0  # so long after nobody is in its way a claim may be granted; 0: that is not judged
+    needs: dict = field(default_factory=dict)  # how often something has to happen (judge_needs)
 
     @classmethod
     def of(cls, logbook):
@@ -41,10 +43,11 @@ class Settings:
         recipes = told["recipes"].split(",")
         return cls(told.number("session"), told.number("tick"), told["clients"].split(","), recipes,
                    told.number("seed"), told.number("permits"), numbers(told["hold_us"]),
-                   told["faults"].split(","), listed(told.get("guarded")), told.get("counted") == "1",
+                   listed(told["faults"]), listed(told.get("guarded")), told.get("counted") == "1",
                    listed(told.get("plays")) or [f"{recipe}-{role}" for recipe in recipes for role in ROLES],
                    numbers(told.get("turns")), numbers(told.get("extra_ms")), int(told.get("delay_ms", 0)),
-                   int(told.get("lease_ms", 0)), [int(ms) for ms in listed(told.get("job_ms"))])
+                   int(told.get("lease_ms", 0)), [int(ms) for ms in listed(told.get("job_ms"))],
+                   int(told.get("late_ms", 0)), numbers(told.get("needs")))
 
     @property
     def session_ns(self):

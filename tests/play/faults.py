@@ -1,5 +1,6 @@
 """The definition of a fault, how it is inflicted, and the catalogue of all faults."""
 import itertools
+import time
 from dataclasses import dataclass, field
 
 from kazoo.exceptions import KazooException
@@ -8,6 +9,7 @@ from play.processes import Broken
 from play.ground import in_words
 
 UNDO_TRIES, UNDO_PAUSE_S = 3, 1.0
+LOOK_S = 0.05
 HOLDING = 0.7  # of the victims: so many hold a grant, if any player does
 
 
@@ -80,9 +82,20 @@ class Chaos:
         names = {name for path in self.players.paths for name in self.present.holders(path)}
         return [player for player in self.players.of() if player.name in names]
 
-    def victim(self, random):
-        """A player: mostly one that holds, else any."""
-        return self.choose(random, random.random() < HOLDING and self.holding() or self.players.of())
+    def await_holder(self):
+        """Where few play a holder is worth to be waited for."""
+        end = time.monotonic() + getattr(self.options, "aim_s", 0)
+        while time.monotonic() < end and not self.holding() and not self.stopping.is_set():
+            self.pause(LOOK_S)
+            self.present.poll()
+
+    def victim(self, random, fatal=False):
+        """A player: mostly one that holds, else any. Where peers play on our paths they are only killed: they hold a grant for valid
+        when they are paused or cut off."""
+        spared = not fatal and getattr(self.options, "mixed", False)
+        self.await_holder()
+        holding, everybody = ([player for player in crowd if player.ours or not spared] for crowd in (self.holding(), self.players.of()))
+        return self.choose(random, random.random() < HOLDING and holding or everybody)
 
     def holders(self):
         self.present.poll()

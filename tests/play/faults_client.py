@@ -9,14 +9,16 @@ SHARED = ("semaphore", "group")  # their grants exclude nobody
 
 
 class ClientFault(Fault):
-    lane = "client"
+    lane, fatal = "client", False
 
     def aim(self, chaos, random):
-        victim = chaos.victim(random)
+        victim = chaos.victim(random, self.fatal)
         return victim and Target(victim.name, [victim], victim)
 
 
 class Killed(ClientFault):
+    fatal = True
+
     def strike(self, chaos, target):
         if not [player for player in target.players if player.alive and chaos.players.kill(player)]:
             raise Missed("it ended by itself")  # look_after finds that

@@ -90,6 +90,9 @@ class Site:
             self.run("kill", "-CONT", pid, check=False)
             raise
 
+    def kill(self, pid):
+        self.run("kill", "-KILL", pid, check=False)
+
     def signal(self, name, pid):
         self.run("kill", f"-{name}", pid)
 

@@ -11,7 +11,7 @@ from play.wallclock import WallClock
 OURS = "paddock"
 SITES = 4
 SIZE = 3  # processes on a path
-READY_S, DONE_S, END_S = 60, 30, 5
+READY_S, DONE_S, END_S, LOOK_S = 60, 30, 5, 0.05
 PEERS = {"curator": ROOT / "tests/interop/ChaosPlayer.java", "kazoo": ROOT / "tests/interop/chaos_kazoo.py"}
 # Our holders of these also write to a guarded znode, at this place and the path.
 GUARDED, GUARDED_AT = ("lock",), "/guarded"
@@ -25,6 +25,12 @@ class Slot:
     role: str
     rank: int  # among the slots of the path
     site: int
+    place: str = None  # the path, if it is not the usual one
+    title: str = None  # the name, likewise
+    threads: int = None  # likewise
+    handovers: int = None  # at most so many in a row; None: as the library has it
+    more: tuple = ()  # further options of the player
+    late: bool = False  # it begins when somebody was granted the path
 
     @property
     def node(self):
@@ -33,7 +39,7 @@ class Slot:
 
     @property
     def path(self):
-        return f"/chaos/{self.client}/{self.recipe}-{self.role}"
+        return self.place or f"/chaos/{self.client}/{self.recipe}-{self.role}"
 
     @property
     def guarded(self):
@@ -42,7 +48,7 @@ class Slot:
 
     @property
     def name(self):
-        return f"{self.client}-{self.recipe}-{self.role}-s{self.site}"
+        return self.title or f"{self.client}-{self.recipe}-{self.role}-s{self.site}"
 
 
 def slots(clients, recipes):
@@ -111,10 +117,12 @@ class Players(Bench):
             *self.program(slot), "--hosts", self.ensemble.host(slot.node) if pinned else self.sites[slot.site].hosts,
             "--path", slot.path, "--identity", name, "--log", log, "--session", self.options.session_ms,
             "--recipe", slot.recipe, "--role", slot.role, "--resource", self.resources,
-            "--threads", threads(slot.recipe, slot.role), "--hold-us", HOLD_US,
+            "--threads", slot.threads or threads(slot.recipe, slot.role), "--hold-us", HOLD_US,
             "--think-us", OTHER_THINK_US.get(slot.recipe, THINK_US),
             *(("--keep-ms", KEEP_MS[slot.recipe]) if slot.recipe in KEEP_MS else ()),
-            *(("--tick", self.options.tick_ms) if self.options.tell_ticks and slot.client == OURS else ()))
+            *(("--handovers", slot.handovers) if slot.handovers is not None else ()),
+            *(("--tick", self.options.tick_ms) if self.options.tell_ticks and slot.client == OURS else ()),
+            *slot.more)
         player = Player(name, slot, self.sites[slot.site], argv, self.work / f"{name}.err", log)
         try:
             player.met()
@@ -122,17 +130,28 @@ class Players(Bench):
             Process.kill(player)  # its input ends, so it ends: it was never told to go
             raise
         self.note("started", who=name, site=player.site.name, client=slot.client, recipe=slot.recipe, role=slot.role,
-                  path=slot.path, session=self.options.session_ms, pid=player.pid)
+                  path=slot.path, session=self.options.session_ms, pid=player.pid, threads=slot.threads or threads(slot.recipe, slot.role),
+                  handovers="-" if slot.handovers is None else slot.handovers)
         player.say("go")
         self.present.enter(player)
         self.by_slot[slot] = player
         return player
 
     def begin(self):
-        for slot in self.slots:
+        for slot in sorted(self.slots, key=lambda one: one.late):
+            if slot.late:
+                self.await_grant(slot.path)
             self.start(slot)
         for player in self.by_slot.values():
             player.expect("ready", READY_S)
+
+    def await_grant(self, path):
+        end = time.monotonic() + READY_S
+        while not self.present.granted_ns(path):
+            self.present.poll()
+            if time.monotonic() > end:
+                raise Broken(f"nobody is granted {path}")
+            time.sleep(LOOK_S)
 
     def of(self, *, path=None, site=None, ours=None):
         return [player for player in list(self.by_slot.values())
@@ -146,7 +165,7 @@ class Players(Bench):
         self.note("killing", who=player.name)
         player.doomed = True
         try:
-            player.site.run("kill", "-KILL", player.pid, check=False)
+            player.site.kill(player.pid)
             player.doomed = player.wait(DONE_S) == player.site.killed
         except Broken:
             player.doomed = False

@@ -13,7 +13,7 @@ from play.ground import NODES, administrator, in_words
 from play.players import SIZE
 from play.recipes import EXTRA_MS, HOLD_US, THREADS, TURNS
 
-ACT_S = 50  # between two calms
+ACT_S, MORE_S = 50, 8  # between two calms, at most and at least
 LOOK_S = 0.05
 HANDOVERS_S = 0.1  # as judge_liveness has it
 EXTRA_S = 1.0  # beyond the bound of a calm, which the judges check
@@ -58,10 +58,11 @@ class Schedule:
         self.chaos, self.lanes = chaos, lanes(faults, chaos.options.seed)
         self.errors = []
 
-    def run(self, seconds):
+    def run(self, seconds, enough=lambda: True, most=0):
+        """After the time, goes on until enough() has happened, at most so many seconds more."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.act(min(end, time.monotonic() + ACT_S))
+        while time.monotonic() < end or (not enough() and time.monotonic() < end + most):
+            self.act(min(max(end, time.monotonic() + MORE_S), time.monotonic() + ACT_S))
             calm(self.chaos)
 
     def act(self, end):
@@ -69,7 +70,7 @@ class Schedule:
         for thread in threads:
             thread.start()
         try:
-            while any(thread.is_alive() for thread in threads) and not self.errors:
+            while (time.monotonic() < end or any(thread.is_alive() for thread in threads)) and not self.errors:
                 self.chaos.present.poll()
                 self.chaos.players.look_after()
                 time.sleep(LOOK_S)

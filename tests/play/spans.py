@@ -1,5 +1,4 @@
 """Spans: from when until when a player saw that its grant was valid."""
-import bisect
 from dataclasses import dataclass, field
 
 
@@ -49,19 +48,6 @@ def spans(logbook):
     return sorted(found, key=lambda one: one.first)
 
 
-def unclosed(logbook):
-    """Grants without the end of their span, of players that were not killed: a hole in the log."""
-    open_grants = {}
-    for event in logbook.named("granted", "valid"):
-        key = event.who, event["token"], event.get("handover")
-        if event.what == "granted":
-            open_grants[key] = event
-        else:
-            open_grants.pop(key, None)
-    killed = last_instants(logbook)
-    return [event for event in open_grants.values() if event.who not in killed]
-
-
 def span(event, first, last, cut_short=False):
     return Span(event.who, event.get("kind", ""), event.number("token"), int(event.get("handover", "0")), first, last,
                 event.fields, cut_short)
@@ -79,16 +65,3 @@ def last_instants(logbook):
         else:
             until[who] = stopped.get(who, event.ns)
     return until
-
-
-def overlaps(found, counts=lambda a, b: True):
-    """Pairs of spans of different owners that were both valid at some instant, and that count."""
-    found = sorted(found, key=lambda one: one.first)
-    longest = max((one.last - one.first for one in found), default=0)
-    starts = [one.first for one in found]
-    pairs = []
-    for index, one in enumerate(found):
-        for other in found[index + 1:bisect.bisect_right(starts, min(one.last, one.first + longest))]:
-            if one.owner != other.owner and counts(one, other):
-                pairs.append((one, other))
-    return pairs

@@ -49,12 +49,3 @@ def add(ms, who, text):
 
 def later(who, text, by):
     return lambda lines: [[ms + by if name == who and text in line else ms, name, line] for ms, name, line in lines]
-
-
-def valid_until(who, ms):
-    """A way: that instant becomes the last at which the player's grants were seen valid."""
-    def tamper(lines):
-        return [[when, name, " ".join(f"last={round(ms * MS)}" if word.startswith("last=") else word
-                                      for word in line.split(" ")) if name == who else line]
-                for when, name, line in lines]
-    return tamper

@@ -51,7 +51,7 @@ static const actor_play plays[] = {
     {"delay", claims_open, claims_turn, claims_close, NULL},
     {"rwlock", claims_open, claims_turn, claims_close, NULL},
     {"semaphore", claims_open, claims_turn, claims_close, NULL},
-    {"election", election_open, election_turn, NULL, election_free},
+    {"election", election_open, election_turn, election_close, election_free},
     {"all", sets_open, sets_turn, sets_close, NULL},
     {"striped", sets_open, sets_turn, sets_close, NULL},
     {"job", job_open, job_turn, job_close, NULL},
@@ -76,7 +76,9 @@ static bool check_options(actor *c) {
     if (!c->play)
         player_fail(&c->player, "no such recipe", o->recipe);
     c->keeps = strcmp(o->role, "keep") == 0;
-    if (!c->keeps && strcmp(o->role, "turns") != 0)
+    c->observes = strcmp(o->role, "observe") == 0;
+    c->misasks = strcmp(o->role, "misask") == 0;
+    if (!c->keeps && !c->observes && !c->misasks && strcmp(o->role, "turns") != 0)
         player_fail(&c->player, "no such role", o->role);
     c->resource = resource_open(o->folder, c->player.path);
     if (!c->resource)
@@ -120,16 +122,31 @@ static int finish(actor *c) {
 }
 
 int main(int argc, char **argv) {
-    actor c = {.player.patient = true, .options = {.threads = 1, .hold_us = 20000, .think_us = 20000}};
+    actor c = {.player.patient = true,
+               .options = {.threads = 1,
+                           .hold_us = 20000,
+                           .think_us = 20000,
+                           .permits = PERMITS,
+                           .most = PERMITS - 1,
+                           .write = 40,
+                           .downgrade = 30,
+                           .handovers = -1}};
     actor_options *o = &c.options;
     const GOptionEntry entries[] = {
         {"recipe", 0, 0, G_OPTION_ARG_STRING, &o->recipe,
          "lock, election, rwlock, semaphore, delay, all, striped, job, lease or group", NULL},
-        {"role", 0, 0, G_OPTION_ARG_STRING, &o->role, "turns or keep", NULL},
+        {"role", 0, 0, G_OPTION_ARG_STRING, &o->role,
+         "turns or keep; observe (of an election); misask (for another number of permits)", NULL},
         {"resource", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "the folder of the files that the grant protects", NULL},
         {"threads", 0, 0, G_OPTION_ARG_INT, &o->threads, "that share the recipe (1)", NULL},
         {"hold-us", 0, 0, G_OPTION_ARG_INT, &o->hold_us, "at most between reading and writing in a use (20000)", NULL},
         {"keep-ms", 0, 0, G_OPTION_ARG_INT, &o->keep_ms, "a keeper gives back within so long (0: it keeps)", NULL},
+        {"most", 0, 0, G_OPTION_ARG_INT, &o->most, "permits at once (2)", NULL},
+        {"write", 0, 0, G_OPTION_ARG_INT, &o->write, "percent of a read/write lock's turns (40)", NULL},
+        {"downgrade", 0, 0, G_OPTION_ARG_INT, &o->downgrade, "percent of these that read on (30)", NULL},
+        {"handovers", 0, 0, G_OPTION_ARG_INT, &o->handovers, "between threads in a row (what the library has)", NULL},
+        {"listen", 0, 0, G_OPTION_ARG_NONE, &o->listen, "candidates note the leaders that they hear of", NULL},
+        {"peek", 0, 0, G_OPTION_ARG_NONE, &o->peek, "the first thread looks at the resource without a grant", NULL},
         {"think-us", 0, 0, G_OPTION_ARG_INT, &o->think_us, "at most before the next claim (20000)", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };

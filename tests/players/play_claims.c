@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { TRY_PERCENT = 5, SHORT_PERCENT = 20, SHORT_MS = 300, WRITE_PERCENT = 40, DOWNGRADE_PERCENT = 30 };
+enum { TRY_PERCENT = 5, SHORT_PERCENT = 20, SHORT_MS = 300 };
+enum { MORE_PERMITS = 2, MISASK_MS = 1000, MISASK_PAUSE_US = 400000 };
 
 /* The claim of one turn. */
 typedef struct request {
@@ -18,16 +19,21 @@ void claims_open(actor *c) {
     const char *recipe = c->options.recipe, *path = c->player.path;
     pdk_session *session = c->player.session;
     pdk_lock_options delayed = PDK_LOCK_OPTIONS_INIT;
+    pdk_rwlock_options rwlock = PDK_RWLOCK_OPTIONS_INIT;
+    pdk_semaphore_options semaphore = PDK_SEMAPHORE_OPTIONS_INIT;
     delayed.lock_delay_ms = DELAY_MS;
+    if (c->options.handovers >= 0)
+        rwlock.max_handovers = semaphore.max_handovers = c->options.handovers;
+    int permits = c->options.permits + (c->misasks ? MORE_PERMITS : 0);
     pdk_status status = PDK_OK;
     if (strcmp(recipe, "lock") == 0)
         status = pdk_lock_new(session, path, NULL, &c->lock);
     else if (strcmp(recipe, "delay") == 0)
         status = pdk_lock_new(session, path, &delayed, &c->lock);
     else if (strcmp(recipe, "rwlock") == 0)
-        status = pdk_rwlock_new(session, path, NULL, &c->rwlock);
+        status = pdk_rwlock_new(session, path, &rwlock, &c->rwlock);
     else
-        status = pdk_semaphore_new(session, path, PERMITS, NULL, &c->semaphore);
+        status = pdk_semaphore_new(session, path, permits, &semaphore, &c->semaphore);
     actor_expect(c, recipe, status, PDK_OK);
 }
 
@@ -40,12 +46,14 @@ void claims_close(actor *c) {
 static request make_request(actor *c) {
     request r = {.its = {.c = c, .timeout_ms = PDK_FOREVER}, .kind = LOCK};
     if (c->rwlock)
-        r.kind = player_chance(WRITE_PERCENT) ? WRITE : READ;
+        r.kind = player_chance(c->options.write) ? WRITE : READ;
     if (c->semaphore) {
         r.kind = PERMIT;
-        r.count = g_random_int_range(1, PERMITS);
+        r.count = g_random_int_range(1, c->options.most + 1);
     }
-    if (!c->keeps)
+    if (c->misasks)
+        r.its.timeout_ms = MISASK_MS;
+    else if (!c->keeps)
         r.its.timeout_ms = player_patience(TRY_PERCENT, SHORT_PERCENT, SHORT_MS);
     return r;
 }
@@ -96,31 +104,46 @@ static void acquire(request *r) {
 }
 
 static void visit(actor *c, claim_record *record, const request *r) {
-    if (r->kind == LOCK || r->kind == WRITE)
-        actor_use(c, record_number(record), r->its.hold);
-    else
+    int number = record_number(record);
+    if (r->kind == PERMIT)
         player_pause(c->options.hold_us);
-    if (r->kind != WRITE || !player_chance(DOWNGRADE_PERCENT))
+    else if (r->kind == READ)
+        actor_look(c, number, r->its.hold);
+    else
+        actor_use(c, number, r->its.hold);
+    if (r->kind != WRITE || !player_chance(c->options.downgrade))
         return;
     record_weakens(record, r->its.hold);
     actor_expect(c, "downgrade", pdk_hold_downgrade(r->its.hold), PDK_LOST);
-    player_pause(c->options.hold_us);
+    actor_look(c, number, r->its.hold);
 }
 
 bool claims_turn(player *p, int thread, void *user) {
     actor *c = user;
     request r = make_request(c);
     (void)p;
-    (void)thread;
+    if (c->options.peek && thread == 0) {
+        actor_peek(c);
+        return true;
+    }
+    gint64 session = pdk_session_id(c->player.session);
     pthread_mutex_lock(&c->mutex);
-    claim_record *record = record_new(c, kind_names[r.kind], r.count, r.its.timeout_ms);
+    claim_record *record =
+        record_new_with(c, kind_names[r.kind], r.count, r.its.timeout_ms, c->misasks ? "of=another-number" : "");
     pthread_mutex_unlock(&c->mutex);
+    r.its.record = record;
     acquire(&r);
+    if (c->misasks)
+        player_pause(MISASK_PAUSE_US);
     if (r.its.status != PDK_OK) {
         record_failed(record, r.its.status);
-        if (!pending_may_fail(&r.its))
+        if (!pending_may_fail(&r.its) && !(c->misasks && r.its.status == PDK_MISMATCH))
             actor_expect(c, kind_names[r.kind], r.its.status, PDK_OK);
         return true;
+    }
+    if (session == pdk_session_id(c->player.session)) {
+        g_autofree char *of_session = g_strdup_printf("session=%" G_GINT64_FORMAT, session);
+        record_add(record, of_session); /* an entry of this session, then */
     }
     record_granted(record, r.its.hold);
     if (c->keeps)

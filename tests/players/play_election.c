@@ -45,6 +45,22 @@ static void on_failed(pdk_status status, void *user) {
     actor_expect(one->c, "candidate", status, PDK_OK);
 }
 
+/* The identity as a value in the log: others wrote it. */
+static void on_leader(const char *identity, int64_t token, void *user) {
+    actor *c = ((candidate *)user)->c;
+    g_autofree char *name = g_strdup(identity && *identity ? identity : "-");
+    for (char *at = name; *at; at++)
+        *at = g_ascii_isgraph(*at) && *at != ',' ? *at : '?';
+    event_log_note(c->player.log, "leader token=%" G_GINT64_FORMAT " identity=%s", (gint64)token, name);
+}
+
+static void observe(actor *c) {
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    actor_expect(c, "election", pdk_election_new(c->player.session, c->player.path, &options, &c->observed), PDK_OK);
+    actor_expect(c, "observe", pdk_election_observe(c->observed, on_leader, c->candidates, NULL, &c->observer), PDK_OK);
+    event_log_note(c->player.log, "listening");
+}
+
 static void join(candidate *one) {
     actor *c = one->c;
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
@@ -53,24 +69,30 @@ static void join(candidate *one) {
     callbacks.elected = on_elected;
     callbacks.deposed = on_deposed;
     callbacks.failed = on_failed;
+    if (c->options.listen)
+        callbacks.leader = on_leader;
     callbacks.user = one;
     pthread_mutex_lock(&c->mutex);
     one->asking = record_new(c, "leader", 0, PDK_FOREVER);
     pthread_mutex_unlock(&c->mutex);
     actor_expect(c, "election", pdk_election_new(c->player.session, c->player.path, &options, &one->election), PDK_OK);
     actor_expect(c, "join", pdk_election_join(one->election, &callbacks), PDK_OK);
+    if (c->options.listen)
+        event_log_note(c->player.log, "listening");
 }
 
 /* One term of office. Called under the mutex, and releases it meanwhile. */
 static void serve(candidate *one) {
     actor *c = one->c;
     pdk_hold *hold = pdk_hold_ref(one->hold);
-    int number = record_number(one->held);
+    claim_record *record = one->held;
+    int number = record_number(record);
     pthread_mutex_unlock(&c->mutex);
     if (c->keeps)
         actor_keep(c, number, hold, true);
     else
         actor_use(c, number, hold);
+    record_releasing(record);
     actor_expect(c, "resign", pdk_election_resign(one->election), PDK_NOT_HELD);
     pthread_mutex_lock(&c->mutex);
     while (one->hold == hold)
@@ -97,7 +119,8 @@ bool election_turn(player *p, int thread, void *user) {
     actor *c = user;
     candidate *one = &c->candidates[thread];
     (void)p;
-    join(one);
+    if (!c->observes)
+        join(one);
     pthread_mutex_lock(&c->mutex);
     while (!c->resting) {
         if (one->hold)
@@ -107,7 +130,8 @@ bool election_turn(player *p, int thread, void *user) {
     }
     one->leaving = true;
     pthread_mutex_unlock(&c->mutex);
-    leave(one);
+    if (!c->observes)
+        leave(one);
     return true;
 }
 
@@ -115,6 +139,13 @@ void election_open(actor *c) {
     c->candidates = g_new0(candidate, (gsize)c->options.threads);
     for (int i = 0; i < c->options.threads; i++)
         c->candidates[i].c = c;
+    if (c->observes)
+        observe(c);
+}
+
+void election_close(actor *c) {
+    pdk_observer_close(c->observer);
+    pdk_election_unref(c->observed);
 }
 
 void election_free(actor *c) { g_free(c->candidates); }

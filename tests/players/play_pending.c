@@ -25,8 +25,17 @@ static bool wait_for_it(pending *p, bool or_rest) {
     return answered;
 }
 
+static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
+    const pending *p = user;
+    (void)claim;
+    (void)ahead;
+    record_queued(p->record);
+}
+
 /* The answer comes all the same when the claim is withdrawn. */
 void pending_await(pending *p, pdk_claim *claim) {
+    if (p->record)
+        actor_expect(p->c, "on_queued", pdk_claim_on_queued(claim, on_queued, p), PDK_NOT_HELD);
     p->withdrawn = !wait_for_it(p, true);
     if (p->withdrawn) {
         actor_expect(p->c, "cancel", pdk_claim_cancel(claim), PDK_NOT_HELD);

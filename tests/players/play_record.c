@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
+enum { BETWEEN = 8 }; /* a part of the longest use, between the halves of a write */
+
 struct claim_record {
     actor *c;
     int number;
@@ -11,7 +13,7 @@ struct claim_record {
     bool told;   /* LOST was told */
     bool lost;   /* as the release or on_deposed said */
     bool hushed; /* its end did not say whether it was lost: LOST alone does */
-    char what[64];
+    char what[128];
 };
 
 static void describe(claim_record *record, const char *kind, int count) {
@@ -36,6 +38,11 @@ claim_record *record_new_with(actor *c, const char *kind, int count, int64_t tim
 }
 
 int record_number(const claim_record *record) { return record->number; }
+
+void record_queued(const claim_record *record) {
+    event_log_note(record->c->player.log, "queued n=%d session=%" G_GINT64_FORMAT, record->number,
+                   (gint64)pdk_session_id(record->c->player.session));
+}
 
 void record_failed(claim_record *record, pdk_status status) {
     event_log_note(record->c->player.log, "failed n=%d status=%s", record->number, pdk_status_name(status));
@@ -86,9 +93,9 @@ void record_set_granted(claim_record *record, pdk_set *set) {
     actor_expect(record->c, "on_lost", pdk_set_on_lost(set, on_set_lost, record, on_lost_is_over), PDK_OK);
 }
 
-void record_at(claim_record *record, const char *at) {
+void record_add(claim_record *record, const char *more) {
     gsize length = strlen(record->what);
-    g_snprintf(record->what + length, sizeof record->what - length, " at=%s", at);
+    g_snprintf(record->what + length, sizeof record->what - length, " %s", more);
 }
 
 void record_part(claim_record *record, pdk_set *set, int part, const char *what) {
@@ -118,10 +125,12 @@ void record_over_hushed(claim_record *record) {
     settle(record);
 }
 
+void record_releasing(claim_record *record) { event_log_note(record->c->player.log, "releasing n=%d", record->number); }
+
 static void releasing(claim_record *record, bool valid) {
     if (!valid)
         record_await_told(record);
-    event_log_note(record->c->player.log, "releasing n=%d", record->number);
+    record_releasing(record);
 }
 
 static void released(claim_record *record, pdk_status status) {
@@ -141,7 +150,7 @@ void record_give_set_back(claim_record *record, pdk_set *set) {
 
 static void write_one(actor *c, const actor_part *part) {
     int64_t count;
-    if (!resource_write(part->resource, part->found + 1) ||
+    if (!resource_write(part->resource, part->found + 1, c->options.hold_us / BETWEEN) ||
         !resource_offer(part->resource, pdk_hold_token(part->hold), pdk_hold_handover(part->hold), &count))
         actor_fail(c, "resource", g_strerror(errno));
     g_autofree char *fence = count ? g_strdup_printf("ok count=%" G_GINT64_FORMAT, (gint64)count) : g_strdup("refused");
@@ -151,7 +160,7 @@ static void write_one(actor *c, const actor_part *part) {
 void actor_use_parts(actor *c, actor_part *parts, int count) {
     for (int i = 0; i < count; i++) {
         parts[i].used = pdk_hold_is_valid(parts[i].hold);
-        if (parts[i].used && !resource_read(parts[i].resource, &parts[i].found))
+        if (parts[i].used && !resource_read(parts[i].resource, &parts[i].found, NULL))
             actor_fail(c, "resource", g_strerror(errno));
     }
     player_pause(c->options.hold_us);
@@ -164,6 +173,29 @@ static void use_resource(actor *c, int number, const pdk_hold *hold) {
     actor_part whole = {.hold = hold, .resource = c->resource};
     g_snprintf(whole.n, sizeof whole.n, "%d", number);
     actor_use_parts(c, &whole, 1);
+}
+
+void actor_look(actor *c, int number, const pdk_hold *hold) {
+    int64_t first, then;
+    bool torn_first, torn;
+    if (!resource_read(c->resource, &first, &torn_first))
+        actor_fail(c, "resource", g_strerror(errno));
+    if (!pdk_hold_is_valid(hold))
+        return;
+    player_pause(c->options.hold_us);
+    if (!resource_read(c->resource, &then, &torn))
+        actor_fail(c, "resource", g_strerror(errno));
+    if (pdk_hold_is_valid(hold))
+        event_log_note(c->player.log, "looked n=%d naive=%" G_GINT64_FORMAT " then=%" G_GINT64_FORMAT " torn=%d",
+                       number, (gint64)first, (gint64)then, torn_first || torn);
+}
+
+void actor_peek(actor *c) {
+    int64_t number;
+    bool torn;
+    if (!resource_read(c->resource, &number, &torn))
+        actor_fail(c, "resource", g_strerror(errno));
+    event_log_note(c->player.log, "peeked torn=%d", torn);
 }
 
 static void use(actor *c, int number, const pdk_hold *hold, guard *g) {

@@ -277,7 +277,8 @@ static void visit(const request *r, claim_record *record) {
         return;
     }
     const place *one = &c->places->place[place_of(c, r->its.hold)];
-    record_at(record, one->at);
+    g_autofree char *at = g_strconcat("at=", one->at, NULL);
+    record_add(record, at);
     record_granted(record, r->its.hold);
     actor_part whole = {.hold = r->its.hold, .resource = one->resource};
     g_snprintf(whole.n, sizeof whole.n, "%d", record_number(record));

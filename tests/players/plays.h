@@ -6,8 +6,11 @@
  *     claim n=K kind=KIND [count=C] timeout=MS  KIND: lock, leader, read, write or permit; MS: 0 is a try, -1 waits as
  *                                               long as it takes
  *     granted|valid … n=K kind=KIND [count=C]   the sampler's; after a downgrade both again, of kind=read
+ *     queued n=K session=S                      a server has confirmed that it stands in the queue, of that session
  *     used n=K naive=V fence=ok count=C         it read the number V and wrote V + 1; the fenced write was the C-th
  *     used n=K naive=V fence=refused            that was accepted, or it was refused
+ *     looked n=K naive=V then=W torn=T          a reader's: the number at two looks, with the grant valid after both; 1: torn
+ *     peeked torn=T                             a look without any grant
  *     guarded n=K do=open|read|write since=NS status=S [id=W]
  *                                               of a lock's holder: a call about the guarded znode, begun at NS; W: what
  *                                               stands there, or - for nothing
@@ -47,6 +50,10 @@ enum { USE_EVERY_MS = 100, REMAINING_EVERY = 4 /* uses */ };
 typedef struct actor_options {
     char *recipe, *role, *folder;
     int threads, hold_us, think_us;
+    int permits, most;    /* of the semaphore; at most so many at once */
+    int write, downgrade; /* percent of the turns that write; of these that read on */
+    int handovers;        /* from thread to thread in a row; -1: what the library has */
+    gboolean listen, peek;
     int keep_ms; /* a keeper gives back after a time up to this; 0: it keeps */
 } actor_options;
 
@@ -55,11 +62,15 @@ typedef struct actor {
     const struct actor_play *play;
     actor_options options;
     bool keeps; /* the role: it holds until the grant is lost, or until the order to yield */
+    bool observes,
+        misasks; /* the roles: it hears of leaders alone; it asks for another number of permits than there are */
     resource *resource;
     pdk_lock *lock; /* one of these, or the candidates */
     pdk_rwlock *rwlock;
     pdk_semaphore *semaphore;
     struct candidate *candidates; /* one for each thread */
+    pdk_election *observed;
+    pdk_observer *observer;
     struct places *places;
     pdk_job *job;
     pdk_lease_lock *leases[SECRETS];
@@ -95,6 +106,7 @@ void claims_close(actor *c);
 /* Each thread is a candidate; callbacks tell it of its terms. Its turn lasts until the order to rest. */
 void election_open(actor *c);
 bool election_turn(player *p, int thread, void *user);
+void election_close(actor *c);
 void election_free(actor *c);
 
 /* Several rights at once, and stripes: all, striped. */
@@ -116,9 +128,13 @@ bool group_turn(player *p, int thread, void *user);
 void group_close(actor *c);
 void group_free(actor *c);
 
+/* One claim, from its beginning to its end, and the lines about it in the log. */
+typedef struct claim_record claim_record;
+
 /* An acquisition, and its answer. */
 typedef struct pending {
     actor *c;
+    claim_record *record;
     int64_t timeout_ms;
     bool withdrawn;
     bool answered; /* with those below */
@@ -136,22 +152,23 @@ void pending_set_await(pending *p, pdk_set_claim *claim);
 /* Whether it may have ended like this, without a grant. */
 bool pending_may_fail(const pending *p);
 
-/* One claim, from its beginning to its end, and the lines about it in the log. */
-typedef struct claim_record claim_record;
-
 /* Under the mutex. Records live as long as the player. */
 claim_record *record_new(actor *c, const char *kind, int count, int64_t timeout_ms);
 /* more: "key=value …" of the line, or "". */
 claim_record *record_new_with(actor *c, const char *kind, int count, int64_t timeout_ms, const char *more);
 void record_failed(claim_record *record, pdk_status status);
-/* The place below the path that is granted. Call it before record_granted. */
-void record_at(claim_record *record, const char *at);
+/* The claim stands in the queue. */
+void record_queued(const claim_record *record);
+/* "key=value", for the lines of the grant. Call it before record_granted. */
+void record_add(claim_record *record, const char *more);
 void record_granted(claim_record *record, pdk_hold *hold);
 void record_set_granted(claim_record *record, pdk_set *set);
 /* One part of a set. what: "kind=KIND at=PLACE …". */
 void record_part(claim_record *record, pdk_set *set, int part, const char *what);
 /* The grant goes on as a reader's. Call it before the downgrade. */
 void record_weakens(claim_record *record, pdk_hold *hold);
+/* Its player is about to give it back. */
+void record_releasing(claim_record *record);
 /* The grant is lost: waits until the LOST callback has run. */
 void record_await_told(claim_record *record);
 /* The grant has ended. */
@@ -186,6 +203,10 @@ void actor_use_parts(actor *c, actor_part *parts, int count);
 
 /* Uses the resource and the guarded znode once, if the hold is valid. Does not ask again after the wait within the use. */
 void actor_use(actor *c, int number, pdk_hold *hold);
+/* A reader looks at the resource twice. */
+void actor_look(actor *c, int number, const pdk_hold *hold);
+/* A look without a grant. */
+void actor_peek(actor *c);
 /* Uses both again and again, until the hold is invalid, the time to keep is over, or the order to yield or to rest comes. */
 void actor_keep(actor *c, int number, pdk_hold *hold, bool uses);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE = 64 };
+enum { LINE = 64, HALF = 21 };
 
 struct resource {
     int naive, fenced;
@@ -47,26 +47,31 @@ static bool read_text(int fd, char text[LINE]) {
     return length >= 0;
 }
 
-static bool write_text(int fd, const char *text) {
+static bool write_text(int fd, const char *text, off_t at) {
     size_t length = strlen(text);
-    ssize_t written = pwrite(fd, text, length, 0);
+    ssize_t written = pwrite(fd, text, length, at);
     if (written >= 0 && (size_t)written != length)
         errno = ENOSPC;
     return written == (ssize_t)length;
 }
 
-bool resource_read(const resource *r, int64_t *number) {
+bool resource_read(const resource *r, int64_t *number, bool *torn) {
     char text[LINE];
     if (!read_text(r->naive, text))
         return false;
     *number = g_ascii_strtoll(text, NULL, 10);
+    if (torn)
+        *torn = *text && (strlen(text) < HALF || strcmp(text + HALF, "") == 0 || strncmp(text, text + HALF, HALF) != 0);
     return true;
 }
 
-bool resource_write(const resource *r, int64_t number) {
+bool resource_write(const resource *r, int64_t number, int between_us) {
     char text[LINE];
     g_snprintf(text, sizeof text, "%020" G_GINT64_FORMAT "\n", (gint64)number);
-    return write_text(r->naive, text);
+    if (!write_text(r->naive, text, 0))
+        return false;
+    g_usleep((gulong)g_random_int_range(0, between_us + 1));
+    return write_text(r->naive, text, HALF);
 }
 
 /* A lock of the open file: it excludes the other threads of this process as well. */
@@ -92,7 +97,7 @@ static bool offer(int fd, gint64 token, guint handover, int64_t *count) {
     *count = accepted + 1;
     g_snprintf(text, sizeof text, "%020" G_GINT64_FORMAT " %010u %010" G_GINT64_FORMAT "\n", token, handover,
                (gint64)*count);
-    return write_text(fd, text);
+    return write_text(fd, text, 0);
 }
 
 bool resource_offer(const resource *r, int64_t token, uint32_t handover, int64_t *count) {

@@ -4,8 +4,8 @@
  * standard input ends, which also happens when its parent dies.
  *
  * A link is a client's own way to every server, printed as "link NAME ip:port,…". Lines of standard input act on it,
- * and each is answered "ok". "cut NAME" silences it: packets vanish and connections stay. "heal NAME" lets packets
- * through again.
+ * and each is answered "ok". "cut NAME" silences it: packets stay on the way, and so do connections. "reset NAME" resets its
+ * connections, and refuses others. "heal NAME" lets packets through again, those first that were held up.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -61,14 +61,17 @@ static GPtrArray *start_links(const ts_ensemble *ensemble, char **names, bool *a
 
 static bool execute(const GPtrArray *links, const char *line) {
     g_auto(GStrv) words = g_strsplit(line, " ", 2);
-    if (g_strv_length(words) != 2 || (strcmp(words[0], "cut") != 0 && strcmp(words[0], "heal") != 0))
+    static const char *const verbs[] = {"cut", "reset", "heal", NULL};
+    static const ts_proxy_mode modes[] = {TS_BLACKHOLE, TS_CUT, TS_PASS};
+    if (g_strv_length(words) != 2 || !g_strv_contains(verbs, words[0]))
         return false;
+    ts_proxy_mode mode = modes[words[0][0] == 'c' ? 0 : words[0][0] == 'r' ? 1 : 2];
     for (guint i = 0; i < links->len; i++) {
         const struct link *link = g_ptr_array_index(links, i);
         if (strcmp(link->name, words[1]) != 0)
             continue;
         for (int way = 0; way < link->ways; way++)
-            ts_proxy_set_mode(link->way[way], words[0][0] == 'c' ? TS_BLACKHOLE : TS_PASS);
+            ts_proxy_set_mode(link->way[way], mode);
         return true;
     }
     return false;
