@@ -92,8 +92,8 @@ def damage(record, client):
 
 
 def chances(record, client):
-    """How often a holder that used a resource was stopped for longer than its session lives."""
-    users = {id(hold): hold for uses in used_by(record, client).values() for _, hold in uses}
+    """How often a holder that used a resource, and keeps, was stopped for longer than its session lives."""
+    users = {id(hold): hold for uses in used_by(record, client).values() for _, hold in uses if hold.player.recipe in KEEPING}
     return sum(hold.granted < stopped < hold.over() and resuming - stopped > record.settings.session_ns
                for hold in users.values() for stopped, resuming, _ in hold.player.stops)
 

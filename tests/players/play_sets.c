@@ -1,6 +1,7 @@
 /* Several rights at once, and stripes. A grant is of one place below the path, or has a part at each of several.
  *
- *     all       a random set of: orders, stock (locks), prices (a side of a read/write lock), slots (permits), in a random order
+ *     all       a random set of: orders, stock (locks), prices (a side of a read/write lock), slots (permits), in a random order;
+ *               on two sessions
  *     striped   the stripe of a key, those of several keys, or any
  */
 #include "plays.h"
@@ -43,9 +44,11 @@ typedef struct request {
 
 static void open_all(actor *c) {
     static const char *const names[PLACES] = {"orders", "stock", "prices", "slots"};
-    pdk_session *session = c->player.session;
+    if (!player_open_another(&c->player))
+        actor_fail(c, "another session", "cannot be opened");
     for (int i = 0; i < PLACES; i++) {
         place *one = &c->places->place[i];
+        pdk_session *session = i % 2 ? c->player.another : c->player.session;
         g_strlcpy(one->at, names[i], sizeof one->at);
         g_autofree char *path = g_strconcat(c->player.path, "/", one->at, NULL);
         if (i < 2)

@@ -55,16 +55,7 @@ static bool parse(player *p, int argc, char **argv, const GOptionEntry *more) {
     return !p->failed;
 }
 
-bool player_open(player *p, int argc, char **argv, const GOptionEntry *more) {
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!parse(p, argc, argv, more))
-        return false;
-    p->log = event_log_open(p->log_file);
-    if (!p->log) {
-        player_fail(p, "log", "cannot be written");
-        return false;
-    }
-    p->sampler = sampler_new(p->log);
+static bool open_session(player *p, pdk_session **out) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.session_timeout_ms = p->session_ms;
     options.server_tick_ms = p->tick_ms;
@@ -75,60 +66,88 @@ bool player_open(player *p, int argc, char **argv, const GOptionEntry *more) {
     options.on_log = on_log;
     options.on_log_user = p;
     options.log_level = PDK_LOG_WARN;
+    return player_check(p, "open", pdk_session_open(p->hosts, &options, out));
+}
+
+bool player_open(player *p, int argc, char **argv, const GOptionEntry *more) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!parse(p, argc, argv, more))
+        return false;
+    p->log = event_log_open(p->log_file);
+    if (!p->log) {
+        player_fail(p, "log", "cannot be written");
+        return false;
+    }
+    p->sampler = sampler_new(p->log);
     if (p->patient)
         puts("ready");
-    if (!player_check(p, "open", pdk_session_open(p->hosts, &options, &p->session)))
+    if (!open_session(p, &p->session))
         return false;
     if (!p->patient)
         puts("ready");
     return true;
 }
 
+bool player_open_another(player *p) { return open_session(p, &p->another); }
+
 char *player_order(void) {
     char line[256];
     return fgets(line, sizeof line, stdin) ? g_strdup(g_strchomp(line)) : NULL;
 }
 
+static const struct {
+    const char *name;
+    size_t at;
+} counts[] = {
+    {"granted", G_STRUCT_OFFSET(pdk_stats, claims_granted)},
+    {"lapsed", G_STRUCT_OFFSET(pdk_stats, grants_lapsed)},
+    {"busy", G_STRUCT_OFFSET(pdk_stats, claims_busy)},
+    {"timeout", G_STRUCT_OFFSET(pdk_stats, claims_timed_out)},
+    {"unavailable", G_STRUCT_OFFSET(pdk_stats, claims_unavailable)},
+    {"canceled", G_STRUCT_OFFSET(pdk_stats, claims_cancelled)},
+    {"failed", G_STRUCT_OFFSET(pdk_stats, claims_failed)},
+    {"handovers", G_STRUCT_OFFSET(pdk_stats, handovers)},
+    {"waiting", G_STRUCT_OFFSET(pdk_stats, claims_waiting)},
+    {"holds", G_STRUCT_OFFSET(pdk_stats, holds)},
+    {"over", G_STRUCT_OFFSET(pdk_stats, hold_time.count)},
+    {"waited", G_STRUCT_OFFSET(pdk_stats, wait_time.count)},
+    {"EXPIRED", G_STRUCT_OFFSET(pdk_stats, lost_expired)},
+    {"LEASE", G_STRUCT_OFFSET(pdk_stats, lost_lease)},
+    {"NODE_GONE", G_STRUCT_OFFSET(pdk_stats, lost_node_gone)},
+    {"CLOSED", G_STRUCT_OFFSET(pdk_stats, lost_closed)},
+    {"OVERDUE", G_STRUCT_OFFSET(pdk_stats, lost_overdue)},
+};
+
 /* What the library has counted, for judges that have counted the other lines. */
 static void note_counts(player *p, pdk_status closed) {
-    pdk_stats counts = PDK_STATS_INIT;
-    if (!player_check(p, "stats", pdk_session_stats(p->session, &counts)))
+    pdk_stats one = PDK_STATS_INIT, another = PDK_STATS_INIT;
+    if (!player_check(p, "stats", pdk_session_stats(p->session, &one)) ||
+        (p->another && !player_check(p, "stats", pdk_session_stats(p->another, &another))))
         return;
-    const struct {
-        const char *name;
-        uint64_t value;
-    } fields[] = {
-        {"granted", counts.claims_granted},
-        {"lapsed", counts.grants_lapsed},
-        {"busy", counts.claims_busy},
-        {"timeout", counts.claims_timed_out},
-        {"unavailable", counts.claims_unavailable},
-        {"canceled", counts.claims_cancelled},
-        {"failed", counts.claims_failed},
-        {"handovers", counts.handovers},
-        {"waiting", counts.claims_waiting},
-        {"holds", counts.holds},
-        {"over", counts.hold_time.count},
-        {"waited", counts.wait_time.count},
-        {"EXPIRED", counts.lost_expired},
-        {"LEASE", counts.lost_lease},
-        {"NODE_GONE", counts.lost_node_gone},
-        {"CLOSED", counts.lost_closed},
-        {"OVERDUE", counts.lost_overdue},
-    };
     g_autoptr(GString) line = g_string_new(NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
-        g_string_append_printf(line, " %s=%" G_GUINT64_FORMAT, fields[i].name, (guint64)fields[i].value);
+    for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
+        uint64_t sum = G_STRUCT_MEMBER(uint64_t, &one, counts[i].at);
+        if (p->another)
+            sum += G_STRUCT_MEMBER(uint64_t, &another, counts[i].at);
+        g_string_append_printf(line, " %s=%" G_GUINT64_FORMAT, counts[i].name, (guint64)sum);
+    }
     event_log_note(p->log, "counted closed=%s%s", pdk_status_name(closed), line->str);
+}
+
+static pdk_status close_session(player *p, pdk_session *session) {
+    pdk_status status = pdk_session_close(session, CLOSE_MS);
+    if (!p->patient || status != PDK_TIMEOUT)
+        player_check(p, "close", status);
+    return status;
 }
 
 int player_close(player *p) {
     if (p->session) {
-        pdk_status status = pdk_session_close(p->session, CLOSE_MS);
-        note_counts(p, status);
-        if (!p->patient || status != PDK_TIMEOUT)
-            player_check(p, "close", status);
+        pdk_status other = p->another ? close_session(p, p->another) : PDK_OK;
+        pdk_status status = close_session(p, p->session);
+        note_counts(p, other == PDK_OK ? status : other);
         sampler_stop(p->sampler);
+        pdk_session_unref(p->another);
         pdk_session_unref(p->session);
     } else {
         sampler_stop(p->sampler);

@@ -23,8 +23,8 @@
 typedef struct player {
     char *hosts, *path, *identity, *log_file;
     int session_ms, tick_ms;
-    bool patient; /* set it before player_open, if at all: see there */
-    pdk_session *session;
+    bool patient;                   /* set it before player_open, if at all: see there */
+    pdk_session *session, *another; /* another: or NULL */
     event_log *log;
     sampler *sampler;
     atomic_bool failed;
@@ -35,6 +35,9 @@ typedef struct player {
  * patient player says "ready" before it waits for a server, and waits as long as it takes. It does not fail if no
  * server answers its close. */
 bool player_open(player *p, int argc, char **argv, const GOptionEntry *more);
+
+/* Opens another session of the same kind. False when that failed. player_close closes both, and counts for both. */
+bool player_open_another(player *p);
 
 /* The next order, free with g_free; NULL at the end. */
 char *player_order(void);

@@ -5,7 +5,7 @@
  *
  * A link is a client's own way to every server, printed as "link NAME ip:port,…". Lines of standard input act on it,
  * and each is answered "ok". "cut NAME" silences it: packets stay on the way, and so do connections. "reset NAME" resets its
- * connections, and refuses others. "heal NAME" lets packets through again, those first that were held up.
+ * connections, and refuses others. "lose NAME" silences it when the next write has been executed: its answer is lost. "heal NAME" lets packets through again, those first that were held up.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -59,19 +59,28 @@ static GPtrArray *start_links(const ts_ensemble *ensemble, char **names, bool *a
     return links;
 }
 
+static void act(ts_proxy *way, const char *verb) {
+    if (strcmp(verb, "cut") == 0)
+        ts_proxy_set_mode(way, TS_BLACKHOLE);
+    else if (strcmp(verb, "reset") == 0)
+        ts_proxy_set_mode(way, TS_CUT);
+    else if (strcmp(verb, "lose") == 0)
+        ts_proxy_arm(way, TS_OP_SET_DATA, TS_LOSE_REPLY, TS_BLACKHOLE);
+    else
+        ts_proxy_heal(way);
+}
+
 static bool execute(const GPtrArray *links, const char *line) {
+    static const char *const verbs[] = {"cut", "reset", "lose", "heal", NULL};
     g_auto(GStrv) words = g_strsplit(line, " ", 2);
-    static const char *const verbs[] = {"cut", "reset", "heal", NULL};
-    static const ts_proxy_mode modes[] = {TS_BLACKHOLE, TS_CUT, TS_PASS};
     if (g_strv_length(words) != 2 || !g_strv_contains(verbs, words[0]))
         return false;
-    ts_proxy_mode mode = modes[words[0][0] == 'c' ? 0 : words[0][0] == 'r' ? 1 : 2];
     for (guint i = 0; i < links->len; i++) {
         const struct link *link = g_ptr_array_index(links, i);
         if (strcmp(link->name, words[1]) != 0)
             continue;
         for (int way = 0; way < link->ways; way++)
-            ts_proxy_set_mode(link->way[way], mode);
+            act(link->way[way], words[0]);
         return true;
     }
     return false;

@@ -10,8 +10,8 @@ from play.bench import Bench
 from play.processes import Broken
 
 ORDER_S = 20
-# What docker's `wire` is told, and the orders to tests/programs/zk that are the same.
-WIRED = {"cut clients": ["cut"], "reset clients": ["reset"], "kill clients": ["reset", "heal"], "heal": ["heal"]}
+# What a site's wire is told, and the orders to tests/programs/zk.
+WIRED = {"cut clients": ["cut"], "reset clients": ["reset"], "kill clients": ["reset", "heal"], "lose answers": ["lose"], "heal": ["heal"]}
 
 
 class Servers(ground.Servers):

@@ -25,13 +25,15 @@ class HolderKilled(Killed):
 
 
 class LateWriter(ClientFault):
-    """A holder's write to a guarded znode is held up on its way, its lock node is deleted, and the next one is granted. Then the write
-    goes on."""
+    """A holder's write to a guarded znode is held up on its way, or its answer is lost. Its lock node is deleted, and the next one is
+    granted. Then what was held up goes on."""
     takes = True
-    AIM_S, NEXT_S = 2.0, 10.0
+    AIM_S, WRITES_S, NEXT_S = 2.0, 0.2, 10.0
+    HELD_UP, LOST = "cut clients", "lose answers"
 
-    def __init__(self):
-        super().__init__("late-writer", [], "a write to a guarded znode is held up until another one has been granted")
+    def __init__(self, name, way):
+        super().__init__(name, [], "a write to a guarded znode is held up, or its answer is, until another one has been granted")
+        self.way = way
 
     def aim(self, chaos, random):
         victim = chaos.choose(random, chaos.holding())
@@ -46,7 +48,9 @@ class LateWriter(ClientFault):
             if time.monotonic() > end:
                 raise Missed("it does not read")
             time.sleep(0.001)
-        victim.site.wire("cut", "clients")
+        victim.site.wire(*self.way.split())
+        if self.way == self.LOST:
+            chaos.pause(self.WRITES_S)
         stats = ephemerals(chaos.admin, victim.path)
         nodes = sorted(stats, key=lambda node: node[-10:])
         if not nodes or not take(chaos, nodes[0], stats[nodes[0]]):
@@ -138,7 +142,8 @@ ROWS = {
     "guarded": Row(
         "holders write late to a guarded znode: their writes are held up on the way, and they are deposed meanwhile",
         (("lock", "keep", named("p", 4), ("--keep-ms", 8000), 1, None),), ("client-cut",), 4000, (120, 8),
-        {"late-writes": (30, 3), "cut-off": (3, 1)}, local=[LateWriter()]),
+        {"late-writes": (20, 3), "cut-off": (3, 1)},
+        local=[LateWriter("late-write", LateWriter.HELD_UP), LateWriter("late-answer", LateWriter.LOST)]),
 }
 
 
