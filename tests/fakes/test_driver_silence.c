@@ -8,6 +8,10 @@
 
 #define STEP (10 * SIM_MS)
 
+/* What a test puts in place of the client library. They stay when it fails: the session ends after that. */
+static struct pdk__zk_calls calls;
+static struct pdk__platform platform;
+
 static void pause_all(bool paused, int32_t but) {
     for (int32_t i = 0; i < 3; i++)
         if (i != but)
@@ -96,8 +100,8 @@ static enum pdk__zk_parting hurry(pdk__zk *zk, enum pdk__zk_dial what, int64_t p
 /* One look takes note of what is dialled, another one gives it up, after the patience. The server that is dialled then is noted at
  * the next look. */
 START_TEST(who_is_dialled_has_a_patience) {
-    struct pdk__zk_calls calls = sim_client_calls;
-    struct pdk__platform platform = sim_platform;
+    calls = sim_client_calls;
+    platform = sim_platform;
     memset(&dialled, 0, sizeof dialled);
     rival_open(first);
     platform_pass(SECOND);
@@ -143,8 +147,8 @@ static enum pdk__zk_parting hurry_late(pdk__zk *zk, enum pdk__zk_dial what, int6
 
 /* What is found out about it counts for nothing. _i: a server is left, or a handshake is given up. */
 START_TEST(a_parting_of_an_older_handle_does_not_count) {
-    struct pdk__zk_calls calls = sim_client_calls;
-    struct pdk__platform platform = sim_platform;
+    calls = sim_client_calls;
+    platform = sim_platform;
     parted = 0;
     rival_open(first);
     rival_acquire(first, PDK_FOREVER);
@@ -167,6 +171,55 @@ START_TEST(a_parting_of_an_older_handle_does_not_count) {
 }
 END_TEST
 
+/* ---- since when the next handshake counts */
+
+static enum pdk__zk_dial dials_nobody(pdk__zk *zk) {
+    (void)zk;
+    return PDK__ZK_IDLE;
+}
+
+/* Held up meanwhile: by its clock it takes a while. */
+enum { HELD_UP_MS = 200 };
+static int64_t parted_from;
+
+static enum pdk__zk_parting leave_slowly(pdk__zk *zk) {
+    enum pdk__zk_parting parting = sim_client_calls.leave(zk);
+    parted_from = sim_process_clock(&first->process);
+    first->process.offset += HELD_UP_MS * SIM_MS;
+    return parting == PDK__ZK_STAYS ? parting : PDK__ZK_HAS_LEFT;
+}
+
+/* Whether it has left is not known yet. */
+static enum pdk__zk_parting leave_later(pdk__zk *zk) {
+    enum pdk__zk_parting parting = sim_client_calls.leave(zk);
+    return parting == PDK__ZK_STAYS ? parting : PDK__ZK_LEAVES;
+}
+
+/* It was sent at some moment after the one before which no connection was there. _i: two looks found none; a server was left. */
+START_TEST(a_handshake_counts_from_before_it_was_looked_for) {
+    calls = sim_client_calls;
+    platform = sim_platform;
+    rival_open(first);
+    platform_pass(SECOND);
+    parted_from = INT64_MAX;
+    calls.leave = _i ? leave_slowly : leave_later;
+    if (_i == 0)
+        calls.dial = dials_nobody;
+    platform.zk = &calls;
+    first->session->platform = &platform;
+    const struct pdk__lease *lease = &first->session->lease;
+    int64_t before = lease->dialled;
+    pause_all(true, -1);
+    for (int64_t until = platform_agenda.now + TIMEOUT; lease->dialled == before; platform_pass(SIM_MS))
+        ck_assert_int_lt(platform_agenda.now, until);
+    ck_assert_int_le(lease->dialled, parted_from);
+    ck_assert_int_ge(lease->dialled_seen - lease->dialled, _i ? HELD_UP_MS * SIM_MS : 50 * SIM_MS);
+    pause_all(false, -1);
+    platform_pass(TIMEOUT);
+    first->session->platform = &sim_platform;
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_silence");
     TCase *cases = tcase_create("driver_silence");
@@ -175,6 +228,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_patience_has_an_end);
     tcase_add_test(cases, who_is_dialled_has_a_patience);
     tcase_add_loop_test(cases, a_parting_of_an_older_handle_does_not_count, 0, 2);
+    tcase_add_loop_test(cases, a_handshake_counts_from_before_it_was_looked_for, 0, 2);
     suite_add_tcase(suite, cases);
     return suite;
 }
