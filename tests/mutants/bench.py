@@ -14,6 +14,7 @@ FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused", 
 SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
 DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
 MEMBER_BENCH = ["tests/fakes/group_bench.c", "tests/fakes/member_bench.c", *DRIVER_BENCH]
+DEEDS = ["tests/fakes/deeds.c", "tests/fakes/group_bench.c", *DRIVER_BENCH]
 CONTEST = ["tests/fakes/contest.c", "tests/fakes/trouble.c", "tests/fakes/platform_bench.c"]
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c", "testing/*.c"]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
@@ -22,14 +23,17 @@ WRAPPED = {"sim_thread.c": ["-Wl,--wrap=pdk__interrupt_sleep,--wrap=pdk__interru
 
 
 class Judge:
-    """A program that searches for a counter-example, or a Check program, and its sources. It may need a server, or long simulations."""
+    """A program that searches for a counter-example, or a Check program, and its sources. It may need a server, or long simulations.
+    Or the command, of which a script judges what it does."""
 
-    def __init__(self, main, *patterns, packages=(), libraries=(), without=r"$^", needs=None):
+    def __init__(self, main, *patterns, packages=(), libraries=(), without=r"$^", needs=None, script=None, flags=()):
         self.main = main
+        self.script, self.flags = script, flags
         self.needs = needs  # "a server", "simulations": too long for --quick
         self.patterns, self.without = patterns, without
         self.packages, self.libraries = packages, libraries
         self.is_check = "/test_" in main
+        self.kind = pathlib.Path(script or main).parts[1]  # "unit", "model", "fakes", "sim", …
 
     @functools.cache
     def sources(self):
@@ -48,6 +52,13 @@ def check_program(main, *patterns, needs=None):
 def server_program(main, *patterns):
     """The same on a real server."""
     return check_program(main, *patterns, *SERVERS, needs="a server")
+
+
+def command_script(name):
+    """The command paddock, and its tests on a real server."""
+    return Judge("command/paddock.c", "command/*.c", "testing/*.c", *LIBRARY, needs="a server",
+                 packages=["glib-2.0", "json-glib-1.0", "libmicrohttpd"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"],
+                 script=f"tests/command/test_{name}.py", flags=["-DCMD_WITH_HTTP"])
 
 
 # The fence stands on few files, and needs the C library alone.
@@ -111,7 +122,8 @@ JUDGES = {
     "majorities": check_program("tests/fakes/test_driver_majority.c", "tests/fakes/ensembles_bench.c", *SUPPORT, needs="simulations"),
     "parts": check_program("tests/fakes/test_driver_parts.c", "tests/fakes/ensembles_bench.c", *SUPPORT),
     "majority_input": server_program("tests/integration/test_majority_input.c", "tests/integration/refused.c"),
-    "ghost": check_program("tests/fakes/test_driver_ghost.c", *DRIVER_BENCH, *SUPPORT),
+    **{name: check_program(f"tests/fakes/test_driver_{name}.c", *DEEDS, *SUPPORT)
+       for name in ("between", "evidence", "held_up", "limits", "pauses", "words")},
     "asking": check_program("tests/fakes/test_driver_unowned.c", "tests/fakes/group_bench.c", *DRIVER_BENCH, *SUPPORT),
     "unowned": server_program("tests/integration/test_unowned.c", "tests/integration/permits.c", "tests/integration/elections.c"),
     "set_sessions": server_program("tests/integration/test_set_sessions.c", "tests/integration/set_bench.c",
@@ -158,9 +170,14 @@ JUDGES = {
     "testing": server_program("tests/helpers/test_testing.c"),
     "credentials": server_program("tests/integration/test_credentials.c", "tests/integration/refused.c"),
     "protected": server_program("tests/integration/test_protected.c", "tests/integration/refused.c"),
+    **{f"paddock_{name}": command_script(name) for name in ("elect", "hold", "job", "loss", "run", "successor")},
     "freed": server_program("tests/integration/test_user_free.c", "tests/integration/elections.c",
                            "tests/integration/self.c"),
 }
+
+
+# The server of the scripts.
+ZK = Judge("tests/programs/zk.c", *SERVERS, packages=["check", "glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"])
 
 
 def run(command, **more):
@@ -181,7 +198,7 @@ class Bench:
 
     def __init__(self, folder, judges=None, flags=()):
         self.folder, self.flags = folder, flags
-        self.judges = JUDGES if judges is None else judges
+        self.judges = {**(JUDGES if judges is None else judges), "zk": ZK}
         self.objects = {}
 
     def compile(self, judge, source, text, target):
@@ -190,7 +207,7 @@ class Bench:
         # A search must notice a mutant itself: the core's own assertions would be first.
         quiet = ["-DNDEBUG"] if source.is_relative_to("src/core") and not judge.is_check else []
         folders = [source.parent, ".", "include", "src", "recipes", *sorted((ROOT / "tests/support").iterdir())]
-        done = run([os.environ.get("CC", "cc"), *FLAGS, *self.flags, *quiet, *pkg_config("--cflags", judge.packages),
+        done = run([os.environ.get("CC", "cc"), *FLAGS, *self.flags, *judge.flags, *quiet, *pkg_config("--cflags", judge.packages),
                     *(f"-I{ROOT / i}" for i in folders), "-c", copy, "-o", target])
         if done.returncode != 0:
             sys.exit(f"mutants: {source} does not compile:\n{done.stderr}")
@@ -199,7 +216,7 @@ class Bench:
     def prepare(self, names, pool):
         """Compile all that these judges need. Judges with the same packages share their objects."""
         wanted = {}
-        for name in names:
+        for name in sorted({*names, *(["zk"] if any(self.judges[name].script for name in names) else [])}):
             for source in self.judges[name].sources():
                 wanted.setdefault((tuple(self.judges[name].packages), source), name)
 
@@ -227,3 +244,22 @@ class Bench:
         if done.returncode != 0:
             sys.exit(f"mutants: linking failed:\n{done.stderr}")
         return target
+
+    @functools.cached_property
+    def server(self):
+        return self.program("zk", "server", {})
+
+    def command(self, name, label, changes, words):
+        """The words with which the judge's program is run, and what it finds in its environment. Of a Check program one case may be
+        named, and of a script one test."""
+        judge, program = self.judges[name], self.program(name, label, changes)
+        if judge.is_check and words:
+            return [program], {"PDK_TEST_FILTER": words[0]}
+        if not judge.script:
+            return [program, *words], {}
+        build = self.folder / f"{name}-{label}-build"  # as a build's folder, as far as the scripts look into it
+        for path, what in (("command/paddock", program), ("tests/programs/zk", self.server)):
+            (build / path).parent.mkdir(parents=True)
+            (build / path).symlink_to(what)
+        (build / "CMakeCache.txt").touch()
+        return [sys.executable, ROOT / judge.script, *words], {"PDK_BUILD": str(build)}

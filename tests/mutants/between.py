@@ -1,0 +1,45 @@
+"""Mutants of a stop, a loss or an end that falls between a grant and what it starts.
+
+name: (file, judge and its options, [(text, its replacement)…]); see mutants.
+"""
+
+MUTANTS = {
+    "election: a term that is over is told": ("recipes/candidacy.c", "between", [
+        ("bool granted = c->place && (candidacy_holds(c) || c->received);", "bool granted = c->place != NULL;")]),
+    "election: the end of a term that was not told is told": ("recipes/candidacy.c", "between", [
+        ("if (c->calls.lost && c->told)", "if (c->calls.lost)")]),
+    "election: a term is resigned before it is told": ("recipes/candidacy.c", "between", [
+        ("c && candidacy_holds(c) && c->received ?", "c && candidacy_holds(c) ?")]),
+    "election: an observer that was closed is told": ("recipes/election_observer.c", "between", [
+        ("bool wanted = !observation->query.stopped;", "bool wanted = true;")]),
+    "lease lock: a hold that was lost is given to the callback": ("recipes/lease_lock.c", "held_up hold", [
+        ("    if (status == PDK_OK && !pdk__call_has_thread(call) && !pdk_hold_is_valid(t->hold))\n"
+         "        status = lost(t);\n",
+         "")]),
+    "lease lock: its time is over before it is told": ("recipes/lease_lock.c", "held_up hold", [
+        ("return lives && pdk_hold_is_valid(t->hold) ? PDK_OK : lost(t);", "return lives ? PDK_OK : lost(t);")]),
+    "job: its time is over before it is told": ("recipes/job.c", "held_up hold", [
+        ("    return pdk_hold_is_valid(b->hold) ? PDK_OK : lost(b);", "    return PDK_OK;")]),
+    "record: it is written though the lock node is gone": ("recipes/record.c", "between", [
+        ("    if (status == PDK_OK && q->also.result != PDK__OK)\n"
+         '        return pdk__fail(PDK_LOST, "%s: %s: the lock node is gone", c->call->name, c->path);\n',
+         "")]),
+    "guarded: it is opened by a hold that has ended meanwhile": ("recipes/guarded_steps.c", "between", [
+        ("        if (g->machine.step == PDK__GUARDED_CHECK && pdk__guarded_has_ended(g))\n"
+         "            result = PDK__NO_NODE;",
+         "        if (false)\n"
+         "            result = PDK__NO_NODE;")]),
+    "guarded: it is read under a hold that has ended meanwhile": ("recipes/guarded.c", "between", [
+        ("    if (pdk__guarded_has_ended(g)) {\n"
+         "        pdk__guarded_lose(&g->machine);\n"
+         "        status",
+         "    if (g->s->ended != PDK_OK) {\n"
+         "        pdk__guarded_lose(&g->machine);\n"
+         "        status")]),
+    "asked: a hold that has ended is told": ("src/grant/wish.c", "between", [
+        ("bool wanted = !hold->ended;", "bool wanted = true;")]),
+    "a grant that comes after the deadline is received": ("src/grant/claim.c", "held_up wait", [
+        ("!(in_time && pdk_hold_is_valid(*hold))", "!pdk_hold_is_valid(*hold)")]),
+    "a grant that lapsed queues in a session that has ended": ("src/grant/claim.c", "between", [
+        ("        if (in_time && s->ended == PDK_OK) {", "        if (in_time) {")]),
+}

@@ -1,0 +1,24 @@
+"""Mutants of what a process believes that was held up while it waited: its timers have not rung yet.
+
+name: (file, judge and its options, [(text, its replacement)…]); see mutants.
+"""
+
+MUTANTS = {
+    "election: a term that has lapsed is waited for": ("recipes/candidacy.c", "held_up first", [
+        ("    if (c->holding && !pdk_hold_is_valid(c->hold))\n"
+         "        pdk__hold_lose(c->hold, PDK_REASON_LEASE);",
+         "    if (false)\n"
+         "        pdk__hold_lose(c->hold, PDK_REASON_LEASE);")]),
+    "a hold that has lapsed is released as if it stood": ("src/grant/hold.c", "held_up first", [
+        ("    if (!kept) { /* it has lapsed unnoticed: on_lost",
+         "    if (hold->latest < 0) { /* it has lapsed unnoticed: on_lost")]),
+    "a hold that has lapsed has no reason": ("src/grant/hold.c", "held_up first", [
+        ("    if (!hold->ended && !pdk_hold_is_valid(hold)) /* the timer", "    if (false) /* the timer")]),
+    "a try is kept out by a grant that has lapsed": ("src/grant/queue.c", "held_up first", [
+        ("    pdk__queue_check(queue);\n" "    assert_in_step(queue);\n" "    insert", "    insert")]),
+    "set: one that has lapsed is released as if it stood": ("recipes/set.c", "held_up first", [
+        ("    if (!kept) { /* it has lapsed unnoticed: on_lost is not called any more */\n"
+         "        set_lose",
+         "    if (false) { /* it has lapsed unnoticed: on_lost is not called any more */\n"
+         "        set_lose")]),
+}
