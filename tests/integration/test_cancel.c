@@ -28,44 +28,12 @@ static void wait_lock_for_a_while(void) {
     pdk_lock_acquire(cancel_ours.busy, 60000, &hold);
 }
 
-static void wait_read(void) {
-    pdk_hold *hold = NULL;
-    pdk_rwlock_acquire_read(cancel_ours.rwlock, PDK_FOREVER, &hold);
-}
-
-static void wait_write(void) {
-    pdk_hold *hold = NULL;
-    pdk_rwlock_acquire_write(cancel_ours.rwlock, PDK_FOREVER, &hold);
-}
-
-static void wait_permit(void) {
-    pdk_hold *hold = NULL;
-    pdk_semaphore_acquire(cancel_ours.semaphore, 1, PDK_FOREVER, &hold);
-}
-
 static void wait_office(void) {
     pdk_hold *hold = NULL;
     pdk_election_wait(cancel_ours.election, PDK_FOREVER, &hold);
 }
 
-static pdk_striped *striped;
 static pdk_lock *delayed;
-static const char *const keys[] = {"one", "two"};
-
-static void wait_key(void) {
-    pdk_hold *hold = NULL;
-    pdk_striped_acquire(striped, keys[0], PDK_FOREVER, &hold);
-}
-
-static void wait_any(void) {
-    pdk_hold *hold = NULL;
-    pdk_striped_acquire_any(striped, PDK_FOREVER, &hold);
-}
-
-static void wait_keys(void) {
-    pdk_set *set = NULL;
-    pdk_striped_acquire_keys(striped, keys, 2, PDK_FOREVER, NULL, &set);
-}
 
 static void wait_delay(void) {
     pdk_hold *hold = NULL;
@@ -125,12 +93,6 @@ START_TEST(a_cancelled_claim_is_given_up) {
     cancel_check("lock");
     cancel_in(wait_lock_for_a_while, "lock for a while");
     cancel_check("lock for a while");
-    cancel_in(wait_read, "read");
-    cancel_check("read");
-    cancel_in(wait_write, "write");
-    cancel_check("write");
-    cancel_in(wait_permit, "permit");
-    cancel_check("permit");
     ck_assert_int_eq(pdk_interrupt_new(&interrupt), PDK_OK);
     cancel_in(wait_lock_with_interrupt, "lock, with an interrupt");
     cancel_check("lock, with an interrupt");
@@ -139,34 +101,6 @@ START_TEST(a_cancelled_claim_is_given_up) {
     ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&cancel_others.hold)), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(cancel_ours.busy, 10000, &hold), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&cancel_others.permits)), PDK_OK);
-    ck_assert_int_eq(pdk_semaphore_acquire(cancel_ours.semaphore, PERMITS, 10000, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&cancel_others.writer)), PDK_OK);
-}
-END_TEST
-
-/* One stripe, which another one has: whoever wants any, or a key, or keys, leaves nothing in front of it or behind it. */
-START_TEST(a_cancelled_claim_of_a_stripe_is_given_up) {
-    const char *hosts = ts_ensemble_hosts(cancel_server);
-    pdk_striped *theirs = NULL;
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_striped_new(cancel_others.s, "/cancel/striped", 1, NULL, &theirs), PDK_OK);
-    ck_assert_int_eq(pdk_striped_new(cancel_ours.s, "/cancel/striped", 1, NULL, &striped), PDK_OK);
-    ck_assert_int_eq(pdk_striped_acquire_any(theirs, 10000, &hold), PDK_OK);
-    void (*const calls[])(void) = {wait_key, wait_any, wait_keys};
-    for (size_t i = 0; i < G_N_ELEMENTS(calls); i++) {
-        cancel_in(calls[i], "stripe");
-        cancel_check("stripe");
-        ck_assert(ts_wait_children(hosts, "/cancel/striped/0000", 1, 5000));
-        ck_assert(ts_wait_children(hosts, "/cancel/striped/any", 0, 5000));
-    }
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    pdk_set *set = NULL;
-    ck_assert_int_eq(pdk_striped_acquire_keys(striped, keys, 2, 10000, NULL, &set), PDK_OK);
-    ck_assert_int_eq(pdk_set_release(set), PDK_OK);
-    pdk_striped_unref(striped);
-    pdk_striped_unref(theirs);
 }
 END_TEST
 
@@ -302,7 +236,6 @@ static Suite *make_suite(void) {
     tcase_add_unchecked_fixture(cases, cancel_begin, cancel_end);
     tcase_add_checked_fixture(cases, cancel_set_up, cancel_tear_down);
     tcase_add_test(cases, a_cancelled_claim_is_given_up);
-    tcase_add_test(cases, a_cancelled_claim_of_a_stripe_is_given_up);
     tcase_add_test(cases, a_cancelled_wait_for_a_delay_is_given_up);
     tcase_add_test(cases, a_cancelled_wait_for_an_office_leaves_the_candidate);
     tcase_add_test(cases, a_cancelled_stop_goes_on_alone);
