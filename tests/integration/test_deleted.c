@@ -78,11 +78,42 @@ START_TEST(local_waiters_survive_a_deletion) {
 }
 END_TEST
 
+/* The nodes of one that waits are deleted, and then those of the holder: the holder is told, and the other one is granted. */
+START_TEST(deleted_with_its_waiter) {
+    sides_hold(SESSION_MS);
+    sides_follow();
+    ts_sleep_ms(100);
+    for (each_side(s))
+        for (int k = 1; k >= 0; k--) {
+            g_autoptr(GPtrArray) nodes = recipe_nodes_of(s->p.client[k], s->p.path);
+            for (guint i = 0; i < nodes->len; i++)
+                ts_delete(server(), nodes->pdata[i]);
+        }
+    sides_assert_lost(PDK_REASON_NODE_GONE, ts_patience(1500));
+    sides_assert_followed();
+    for (each_side(s))
+        pair_release(&s->p, 0, recipe_take(s->p.r, s->p.object[0]));
+}
+END_TEST
+
+START_TEST(the_directories_are_made_again) {
+    sides_begin(SESSION_MS);
+    for (int i = 0; i < 5; i++)
+        for (each_side(s)) {
+            pair_release(&s->p, 0, recipe_take(s->p.r, s->p.object[0]));
+            pair_flush(&s->p, 0);
+            ck_assert_int_eq(ts_delete_tree(server(), s->p.path), 0);
+        }
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("deleted");
     TCase *tcase = ts_bench_case(suite, "deleted");
     tcase_add_loop_test(tcase, deleted_by_somebody, 0, 2 * DELETIONS);
     tcase_add_test(tcase, local_waiters_survive_a_deletion);
+    tcase_add_test(tcase, deleted_with_its_waiter);
+    tcase_add_test(tcase, the_directories_are_made_again);
     return suite;
 }
 

@@ -75,21 +75,6 @@ START_TEST(the_kazoo_profile_makes_a_persistent_directory) {
 }
 END_TEST
 
-START_TEST(a_deleted_directory_is_made_again) {
-    const char *path = ts_fresh_path();
-    pdk_lock *lock = ts_lock(a, path);
-
-    for (int i = 0; i < 5; i++) {
-        pdk_hold *hold = ts_bench_acquire(lock, 5000);
-
-        ck_assert(pdk_hold_is_valid(hold));
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
-        ck_assert_int_eq(ts_delete(server(), path), 0);
-    }
-}
-END_TEST
-
 /* All is deleted under a waiter, its own node first. The waiter queues again, and the holder is told. */
 START_TEST(a_directory_deleted_under_holder_and_waiter) {
     const char *path = ts_fresh_path();
@@ -118,27 +103,6 @@ START_TEST(a_directory_deleted_under_holder_and_waiter) {
     ck_assert_int_eq(pdk_hold_release(held), PDK_LOST);
     ck_assert(pdk_hold_is_valid(ts_answer_hold(waiter)));
     ck_assert(ts_wait_children(server(), path, 1, 2000));
-}
-END_TEST
-
-/* Another client deletes a waiter's node. The waiter queues again, behind those that came meanwhile. */
-START_TEST(a_waiter_whose_node_is_deleted_queues_again) {
-    const char *path = ts_fresh_path();
-    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000);
-    g_autofree char *held_node = ts_hold_node(held);
-    ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 20000);
-
-    ck_assert(ts_wait_children(server(), path, 2, 5000));
-    g_auto(GStrv) children = ts_children(server(), path, NULL);
-    g_autofree char *node =
-        g_strdup_printf("%s/%s", path, children[strcmp(children[0], base_name(held_node)) == 0 ? 1 : 0]);
-    ck_assert_int_eq(ts_delete(server(), node), 0);
-    ts_sleep_ms(50);
-    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
-    ck_assert(ts_answer_wait(waiter, ts_patience(3000)));
-    ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
-    ck_assert_int_eq(ts_answer_release(waiter), PDK_OK);
-    ck_assert(ts_wait_children(server(), path, 0, 2000));
 }
 END_TEST
 
@@ -342,9 +306,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, names_that_a_server_takes);
     tcase_add_test(tcase, a_missing_directory_is_made_with_its_parents);
     tcase_add_test(tcase, the_kazoo_profile_makes_a_persistent_directory);
-    tcase_add_test(tcase, a_deleted_directory_is_made_again);
     tcase_add_test(tcase, a_directory_deleted_under_holder_and_waiter);
-    tcase_add_test(tcase, a_waiter_whose_node_is_deleted_queues_again);
     tcase_add_test(tcase, a_directory_that_vanishes_again_and_again);
     tcase_add_test(tcase, below_a_chroot);
     tcase_add_test(tcase, names_of_both_profiles);

@@ -240,6 +240,23 @@ START_TEST(the_middle_of_the_queue_leaves) {
 }
 END_TEST
 
+/* An administrator deletes its nodes, also of what it has taken on its way: it queues again, and is granted in its turn. */
+START_TEST(a_waiter_whose_nodes_are_deleted) {
+    begin(_i);
+    ts_answer *waiter = pair_waits(&it, 1, ahead);
+    g_autoptr(GPtrArray) nodes = recipe_nodes_of(it.client[1], it.path);
+    ck_assert_uint_gt(nodes->len, 0);
+    for (guint i = 0; i < nodes->len; i++)
+        ck_assert_int_eq(ts_delete(ts_bench_server(), nodes->pdata[i]), 0);
+    pair_assert_waits(&it, waiter, 50);
+    assert_recipe(it.r, ts_answer_is_valid(obstacle));
+    pair_admit(&it, 0, obstacle);
+    pair_expect(&it, waiter, PDK_OK);
+    pair_release(&it, 1, waiter);
+    recipe_await_nodes(it.r, it.path, 0);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("recipes_waiting");
     recipes_each(suite, in_the_queue_the_deadline_is_kept, 2);
@@ -251,6 +268,7 @@ static Suite *make_suite(void) {
     recipes_each(suite, an_interrupted_thread, 1);
     recipes_each(suite, interrupted_before, 1);
     recipes_each(suite, the_middle_of_the_queue_leaves, WAYS);
+    recipes_each(suite, a_waiter_whose_nodes_are_deleted, 1);
     return suite;
 }
 

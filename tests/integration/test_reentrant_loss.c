@@ -206,20 +206,6 @@ START_TEST(released_ones_are_not_lost) {
 }
 END_TEST
 
-/* Local waiters are not lost with it: they queue again. */
-START_TEST(local_waiters_survive_the_loss) {
-    ts_answer *local = ts_acquire_async(it.lock, 20000);
-
-    lose(NODE_GONE);
-    ck_assert(ts_answer_wait(it.theirs, ts_patience(2000)));
-    ck_assert_int_eq(ts_answer_release(it.theirs), PDK_OK);
-    ck_assert(ts_answer_wait(local, ts_patience(2000)));
-    ck_assert_int_eq(ts_answer_status(local), PDK_OK);
-    ck_assert_int_gt(pdk_hold_token(ts_answer_hold(local)), it.token);
-    ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(local)), 0);
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("reentrant_loss");
     TCase *tcase = ts_bench_case(suite, "reentrant_loss");
@@ -230,7 +216,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, they_lapse_together);
     tcase_add_test(tcase, a_callback_releases_the_others);
     tcase_add_test(tcase, released_ones_are_not_lost);
-    tcase_add_test(tcase, local_waiters_survive_the_loss);
     return suite;
 }
 
