@@ -1,7 +1,10 @@
-/* Guarded znodes on a real server: who is late is turned away, whatever is lost on the way. */
+/* Guarded znodes on a real server: who is late is turned away, whatever is lost on the way, and whether hold or thread end in the middle of a
+ * call. */
 #include <glib.h>
+#include <pthread.h>
+#include <string.h>
 
-#include "guarded_bench.h"
+#include "elections.h"
 #include "refused.h"
 #include "ts_bench.h"
 #include "ts_check.h"
@@ -9,7 +12,66 @@
 #include "ts_expire.h"
 #include "ts_observer.h"
 
+enum { SESSION_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000, HEADER = 72 };
+
+struct guarded_side {
+    ts_client *client;
+    pdk_lock *lock;
+    pdk_hold *hold;
+    pdk_guarded *guarded;
+};
+
 static const char *server(void) { return ts_bench_server(); }
+
+static void close_guarded(void *guarded) { pdk_guarded_close(guarded); }
+
+/* They fail the test when they fail. The support closes what they open. guarded_opened opens path with a hold of the lock. */
+static pdk_guarded *guarded_open(pdk_hold *hold, const char *path) {
+    pdk_guarded *guarded = NULL;
+    pdk_status status = pdk_guarded_open(hold, path, ts_patience(PATIENCE_MS), &guarded);
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
+    ts_paddock_keep(guarded, close_guarded);
+    return guarded;
+}
+
+static struct guarded_side guarded_holder(const char *lock, int session_ms) {
+    struct guarded_side side = {.client = ts_bench_client(session_ms)};
+    side.lock = ts_lock(side.client, lock);
+    side.hold = ts_bench_acquire(side.lock, ts_patience(PATIENCE_MS));
+    return side;
+}
+
+static struct guarded_side guarded_opened(const char *lock, const char *path, int session_ms) {
+    struct guarded_side side = guarded_holder(lock, session_ms);
+    side.guarded = guarded_open(side.hold, path);
+    return side;
+}
+
+static pdk_status guarded_set(pdk_guarded *g, const char *text) {
+    return pdk_guarded_write(g, text, strlen(text), PATIENCE_MS);
+}
+
+static pdk_status guarded_create(pdk_guarded *g, const char *text) {
+    return pdk_guarded_create(g, text, strlen(text), PATIENCE_MS);
+}
+
+static void guarded_reads(pdk_guarded *g, const char *text) {
+    char buffer[64] = "";
+    size_t size = 0;
+    pdk_status status = pdk_guarded_read(g, buffer, sizeof buffer, &size, PATIENCE_MS);
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert_uint_eq(size, strlen(text));
+    ck_assert_mem_eq(buffer, text, size);
+}
+
+/* The node has this payload, as another client sees it. */
+static void guarded_node(const char *path, const char *text) {
+    g_autofree char *data = NULL;
+    int length = 0;
+    ck_assert_int_eq(ts_get(ts_bench_server(), path, &data, &length, NULL), 0);
+    ck_assert_int_ge(length, HEADER);
+    ck_assert_str_eq(data + HEADER, text);
+}
 
 START_TEST(what_is_written_is_read) {
     const char *lock = ts_fresh_path();
@@ -267,10 +329,119 @@ START_TEST(a_path_may_begin_like_the_locks) {
 }
 END_TEST
 
+/* ---- in the middle of a call */
+
+struct call {
+    pdk_hold *hold;
+    pdk_guarded *guarded;
+    const char *path;
+    pdk_status status;
+};
+
+static void *call_get(void *user) {
+    struct call *call = user;
+    char buffer[8];
+    size_t size = 0;
+    call->status = pdk_guarded_read(call->guarded, buffer, sizeof buffer, &size, ts_patience(PATIENCE_MS));
+    return NULL;
+}
+
+static void *call_open(void *user) {
+    struct call *call = user;
+    call->status = pdk_guarded_open(call->hold, call->path, ts_patience(PATIENCE_MS), &call->guarded);
+    return NULL;
+}
+
+static void *call_set(void *user) {
+    struct call *call = user;
+    call->status = pdk_guarded_write(call->guarded, "set", 3, ts_patience(PATIENCE_MS));
+    return NULL;
+}
+
+/* The answer comes, but to a hold that was released meanwhile. */
+START_TEST(a_hold_may_be_released_meanwhile) {
+    static const struct {
+        int op;
+        void *(*run)(void *user);
+    } calls[] = {{TS_OP_GET_DATA, call_get}, {TS_OP_MULTI, call_open}, {TS_OP_SET_DATA, call_set}};
+    const char *lock = ts_fresh_path(), *path = ts_fresh_path();
+    for (size_t i = 0; i < G_N_ELEMENTS(calls); i++) {
+        struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
+        struct call call = {.hold = a.hold, .guarded = a.guarded, .path = path};
+        pdk_guarded_create(a.guarded, "", 0, PATIENCE_MS);
+        pdk_hold_ref(a.hold);
+        ts_proxy_arm(a.client->proxy, calls[i].op, TS_LOSE_REPLY, TS_BLACKHOLE);
+        GThread *thread = g_thread_new("call", calls[i].run, &call);
+        ck_assert(ts_proxy_wait_fired(a.client->proxy, PATIENCE_MS));
+        pdk_hold_release(a.hold);
+        ts_proxy_heal(a.client->proxy);
+        g_thread_join(thread);
+        ck_assert_int_eq(call.status, calls[i].run == call_set ? PDK_OK : PDK_NOT_HELD);
+        pdk_hold_unref(a.hold);
+    }
+}
+END_TEST
+
+static void be_cancelled(void *(*run)(void *user), struct call *call) {
+    pthread_t thread;
+    void *result = NULL;
+    ck_assert_int_eq(pthread_create(&thread, NULL, run, call), 0);
+    ts_sleep_ms(100);
+    ck_assert_int_eq(pthread_cancel(thread), 0);
+    ck_assert_int_eq(pthread_join(thread, &result), 0);
+    ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+}
+
+START_TEST(a_thread_that_is_cancelled_leaves_no_call) {
+    const char *lock = ts_fresh_path(), *path = ts_fresh_path();
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
+    struct call call = {.hold = a.hold, .guarded = a.guarded, .path = path};
+    ck_assert_int_eq(guarded_create(a.guarded, "one"), PDK_OK);
+    ts_proxy_set_mode(a.client->proxy, TS_BLACKHOLE);
+    be_cancelled(call_get, &call);
+    be_cancelled(call_set, &call);
+    be_cancelled(call_open, &call);
+    ts_proxy_heal(a.client->proxy);
+    ck_assert_int_eq(guarded_set(a.guarded, "two"), PDK_OK);
+    guarded_node(path, "two");
+    pdk_hold_release(a.hold);
+}
+END_TEST
+
+START_TEST(a_leader_and_the_end_of_its_session) {
+    const char *path = ts_fresh_path();
+    ts_client *client = ts_bench_client(SLOW_MS);
+    pdk_election *election = election_on(client, ts_fresh_path(), "me");
+    record *office = candidate_elected(election);
+    pdk_guarded *g = guarded_open(record_hold(office), path);
+    ck_assert_int_eq(guarded_create(g, "led"), PDK_OK);
+    ck_assert_int_eq(pdk_session_close(client->session, PATIENCE_MS), PDK_OK);
+    refused(guarded_set(g, "x"), PDK_LOST, path);
+}
+END_TEST
+
+START_TEST(a_downgraded_writer_writes_no_more) {
+    g_autofree char *path = g_strdup(ts_fresh_path());
+    ts_client *client = ts_bench_client(SLOW_MS);
+    pdk_rwlock *lock = NULL;
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_rwlock_new(client->session, ts_fresh_path(), NULL, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, PATIENCE_MS, &hold), PDK_OK);
+    pdk_guarded *g = guarded_open(hold, path), *again = NULL;
+    ck_assert_int_eq(guarded_create(g, "written"), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
+    refused(guarded_set(g, "x"), PDK_LOST, "downgraded");
+    refused(pdk_guarded_open(hold, path, PATIENCE_MS, &again), PDK_LOST, "downgraded");
+    ck_assert(pdk_hold_is_valid(hold));
+    guarded_node(path, "written");
+    pdk_hold_release(hold);
+    pdk_rwlock_unref(lock);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("guarded");
     TCase *all = ts_bench_case(suite, "guarded");
-    tcase_add_test(all, a_path_may_begin_like_the_locks);
     tcase_add_test(all, what_is_written_is_read);
     tcase_add_test(all, a_late_write_is_turned_away);
     tcase_add_test(all, a_holder_whose_session_expired_is_lost);
@@ -280,6 +451,11 @@ static Suite *make_suite(void) {
     tcase_add_test(all, what_the_server_refuses);
     tcase_add_test(all, a_payload_and_a_hold_have_bounds);
     tcase_add_test(all, a_hold_that_was_handed_over_writes_no_more);
+    tcase_add_test(all, a_path_may_begin_like_the_locks);
+    tcase_add_test(all, a_hold_may_be_released_meanwhile);
+    tcase_add_test(all, a_thread_that_is_cancelled_leaves_no_call);
+    tcase_add_test(all, a_leader_and_the_end_of_its_session);
+    tcase_add_test(all, a_downgraded_writer_writes_no_more);
     return suite;
 }
 
