@@ -72,6 +72,14 @@ bool spoil_kept_pledge(struct history *h, struct sim_random *chance);
 bool spoil_another_delay(struct history *h, struct sim_random *chance);
 bool spoil_foreign_pledge(struct history *h, struct sim_random *chance);
 
+/* --- mutations_set.c */
+bool spoil_dropped_part(struct history *h, struct sim_random *chance);
+bool spoil_part(struct history *h, struct sim_random *chance);
+bool spoil_set_valid(struct history *h, struct sim_random *chance);
+bool spoil_set_lost(struct history *h, struct sim_random *chance);
+bool spoil_set_lost_twice(struct history *h, struct sim_random *chance);
+bool spoil_set_release(struct history *h, struct sim_random *chance);
+
 /* --- mutations_guarded.c */
 bool spoil_guarded_late(struct history *h, struct sim_random *chance);
 bool spoil_guarded_foreign(struct history *h, struct sim_random *chance);

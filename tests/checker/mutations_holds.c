@@ -86,8 +86,16 @@ bool spoil_dropped_release(struct history *h, struct sim_random *chance) {
     return true;
 }
 
+/* Its owner gives it back with the set. */
+static bool is_of_a_set(const struct history *h, int32_t hold) {
+    for (int32_t i = 0; i < h->count; i++)
+        if (h->events[i].kind == HISTORY_PART && h->events[i].a == hold)
+            return true;
+    return false;
+}
+
 static bool is_grant_of_living(const struct history *h, int32_t at) {
-    if (!is_grant(h, at) || mutation_has_removed_node(h, h->events[at].a))
+    if (!is_grant(h, at) || mutation_has_removed_node(h, h->events[at].a) || is_of_a_set(h, h->events[at].id))
         return false;
     for (int32_t i = at; i < h->count; i++)
         if (h->events[i].kind == HISTORY_KILLED && h->events[i].id == h->events[at].process)
@@ -317,7 +325,7 @@ static bool is_ended_unreleased(const struct history *h, int32_t at) {
         if (e->kind == HISTORY_KILLED && e->id == h->events[at].process)
             return false;
     }
-    return !mutation_has_removed_node(h, mutation_grant(h, h->events[at].id)->a);
+    return !mutation_has_removed_node(h, mutation_grant(h, h->events[at].id)->a) && !is_of_a_set(h, h->events[at].id);
 }
 
 /* An admin deletes its node as soon as it is granted. It ends an hour later. */

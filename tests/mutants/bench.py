@@ -104,7 +104,6 @@ JUDGES = {
                  packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"], needs="simulations"),
     "answers": Judge("tests/unit/test_contender_answers.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
                      packages=["check", "glib-2.0"], libraries=["-lpthread"]),
-    "set": check_program("tests/fakes/test_driver_set.c", *CONTEST, *SUPPORT, needs="simulations"),
     "group": check_program("tests/fakes/test_driver_group_play.c", "tests/fakes/group_truth.c", "tests/fakes/trouble.c",
                            "tests/fakes/platform_bench.c", *SUPPORT, needs="simulations"),
     "asks": check_program("tests/fakes/test_driver_job.c", "tests/fakes/platform_bench.c", *SUPPORT),

@@ -90,6 +90,7 @@ static void ended(struct checker *c, const struct history_event *e) {
     c->evaluated[CHECK_ENDLESS]++;
     checker_claims_end(c, e);
     checker_holds_end(c, e);
+    checker_sets_end(c, e);
     checker_candidates_end(c, e);
     checker_nodes_end(c, e);
     checker_delay_end(c, e);
@@ -125,6 +126,11 @@ static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct h
     [HISTORY_RELEASED] = checker_hold_event,
     [HISTORY_WRITE] = checker_hold_event,
     [HISTORY_RETIRED] = checker_hold_event,
+    [HISTORY_RIGHT] = checker_set_event,
+    [HISTORY_PART] = checker_set_event,
+    [HISTORY_LOOKED] = checker_set_event,
+    [HISTORY_SET_LOST] = checker_set_event,
+    [HISTORY_SET_RELEASED] = checker_set_event,
     [HISTORY_CREATED] = checker_node_event,
     [HISTORY_DELETED] = checker_node_event,
     [HISTORY_RMDIR] = checker_node_event,

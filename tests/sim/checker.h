@@ -5,6 +5,7 @@
  *     checks_nodes.c       owners of nodes, and none left      checks_candidates.c   elected, deposed
  *     checks_claims.c      answers, sessions, silence          checks_observers.c    news of leaders
  *     checks_guarded.c     guarded znodes                      checks_delay.c        lock-delays
+ *     checks_set.c         sets of rights
  */
 #ifndef CHECKER_H
 #define CHECKER_H
@@ -58,6 +59,10 @@
     X(MISMATCH, "MISMATCH where all agree, or a grant with another number")                                            \
     X(DELAY, "a grant within the lock-delay after an end without a release")                                           \
     X(PLEDGE, "a grant without a pledge, or a pledge that a release leaves behind")                                    \
+    X(SET_PARTS, "a set is delivered without one of its rights, or with another")                                      \
+    X(SET_VALID, "a set is valid, and not each of its parts, or the other way round")                                  \
+    X(SET_LOST, "a set is told of a loss that is none, or twice, late or never")                                       \
+    X(SET_RELEASE, "the release of a set answers what is not so")                                                      \
     X(ELECTED, "elected without a valid hold")                                                                         \
     X(TERMS, "elected and deposed do not alternate")                                                                   \
     X(DEPOSED, "deposed for a reason that is not so")                                                                  \
@@ -100,6 +105,9 @@ const char *check_words(enum check check);
     X(MISMATCHED, "refused by another number")                                                                         \
     X(DELAYED, "grants after a lock-delay")                                                                            \
     X(UNDELAYED, "grants without one")                                                                                 \
+    X(SETS, "sets of several")                                                                                         \
+    X(SETS_LOST, "sets lost")                                                                                          \
+    X(SETS_OVER_SESSIONS, "sets over two sessions")                                                                    \
     X(TERMS, "terms of office")                                                                                        \
     X(RESIGNED, "resigned")                                                                                            \
     X(LEFT, "left in office")                                                                                          \
@@ -146,9 +154,18 @@ struct checker_content {
 
 struct checker_claim {
     int64_t deadline, due; /* by the process's clock; in true time */
+    int64_t asked_at;
     int32_t session, count;
     int8_t process, path, mode;
     bool known, is_try, cancel_may, cancel_must, answered;
+};
+
+/* Of the claim with that number, where it is about several rights. */
+struct checker_set {
+    int32_t count, parts, part[PLAN_RIGHTS]; /* part: holds; -1: not delivered */
+    int8_t path[PLAN_RIGHTS], mode[PLAN_RIGHTS];
+    int16_t permits[PLAN_RIGHTS];
+    bool delivered, wants_lost, lost, released, dropped; /* dropped: when it was over; its loss may be on its way */
 };
 
 struct checker_node {
@@ -188,11 +205,12 @@ struct checker_process {
 struct checker_path {
     int64_t token, largest_token, granted_token, granted_clock;
     uint32_t handover, largest_handover;
-    int64_t reader_token;    /* the largest granted */
-    int64_t freed_at;        /* of a semaphore: when permits were given back last, */
-    int32_t freed;           /* and how many */
-    int64_t admitted;        /* of a semaphore: czxid of the node in the queue that was granted last */
-    int32_t handovers;       /* and how often in a row */
+    int64_t reader_token; /* the largest granted */
+    int64_t freed_at;     /* of a semaphore: when permits were given back last, */
+    int32_t freed;        /* and how many */
+    int64_t admitted;     /* of a semaphore: czxid of the node in the queue that was granted last */
+    int32_t handovers;    /* and how often in a row, */
+    int8_t admitted_by; /* in that process: in another one it is a node of an earlier directory, with the same number */
     enum plan_recipe recipe; /* of the plan */
     int32_t permits;         /* the most that any process thinks there are */
     int64_t delay;           /* of the lock, ns; 0: none */
@@ -221,6 +239,7 @@ struct checker {
     struct checker_session sessions[HISTORY_SESSIONS];
     struct checker_hold holds[HISTORY_HOLDS];
     struct checker_claim claims[HISTORY_CLAIMS];
+    struct checker_set sets[HISTORY_CLAIMS];
     struct checker_node nodes[HISTORY_NODES];
     struct checker_candidacy candidacies[HISTORY_CANDIDACIES];
     struct checker_observer observers[HISTORY_OBSERVERS];
@@ -273,6 +292,8 @@ bool checker_was_misled(const struct checker *c, int64_t session);
 bool checker_is_valid(const struct checker_hold *hold, int64_t at);
 /* The moment at which it was over: the end that was noted, or the moment that the word named. */
 int64_t checker_over_at(const struct checker_hold *hold);
+/* Its owner gives it back. */
+void checker_hold_returned(struct checker *c, struct checker_hold *hold, const struct history_event *e);
 bool checker_stands_on(const struct checker_hold *hold, int64_t czxid);
 /* An admin deleted one of its nodes: little is promised then. */
 bool checker_has_removed_node(struct checker *c, struct checker_hold *hold);
@@ -285,6 +306,10 @@ void checker_rwlock_granted(struct checker *c, struct checker_hold *hold, const 
                             const struct history_event *e);
 void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32_t taken,
                              const struct history_event *e);
+/* Of sets: their rights, parts, losses and ends; the answer; and the very end. */
+void checker_set_event(struct checker *c, const struct history_event *e);
+void checker_set_delivered(struct checker *c, const struct checker_claim *claim, const struct history_event *e);
+void checker_sets_end(struct checker *c, const struct history_event *e);
 /* All who use the path must agree about a number. */
 bool checker_has_number(const struct checker *c, int8_t path);
 /* Of a path with a lock-delay: a new node, a grant, a pledge, and the very end. */

@@ -9,6 +9,7 @@ static void claimed(struct checker *c, const struct history_event *e) {
     c->claims[e->id] = (struct checker_claim){
         .due = e->a,
         .deadline = e->extra,
+        .asked_at = e->at,
         .session = e->number,
         .count = e->count,
         .process = e->process,
@@ -17,6 +18,21 @@ static void claimed(struct checker *c, const struct history_event *e) {
         .known = true,
         .is_try = e->b != 0,
     };
+    c->sets[e->id] = (struct checker_set){.part = {-1, -1, -1}};
+}
+
+/* Has its process been granted its path, or one of those of a set, since it asked? */
+static bool was_granted(const struct checker *c, const struct checker_claim *claim, int32_t id) {
+    const struct checker_set *set = &c->sets[id];
+    for (int32_t i = c->holds_count - 1; i >= 0; i--) {
+        const struct checker_hold *hold = &c->holds[i];
+        bool on_path = hold->path == claim->path;
+        for (int32_t k = 0; k < set->count; k++)
+            on_path = on_path || hold->path == set->path[k];
+        if (hold->known && hold->process == claim->process && on_path && hold->granted_at >= claim->asked_at)
+            return true;
+    }
+    return false;
 }
 
 /* May this claim be answered so, now? */
@@ -30,13 +46,18 @@ static const char *wrong_status(const struct checker *c, const struct checker_cl
         return NULL;
     case PDK_BUSY:
         return claim->is_try ? NULL : "it is not a try";
-    case PDK_TIMEOUT:
+    case PDK_TIMEOUT: /* to a try, where it was granted, and ran too late to take it */
+        return e->clock < claim->deadline                       ? "there is time left"
+               : claim->is_try && !was_granted(c, claim, e->id) ? "a try does not wait"
+                                                                : NULL;
     case PDK_UNAVAILABLE:
         return e->clock >= claim->deadline ? NULL : "there is time left";
     case PDK_CANCELED:
         return claim->cancel_may ? NULL : "nobody cancelled it";
     case PDK_MISMATCH:
-        return checker_has_number(c, claim->path) ? NULL : "there is no number"; /* check_mismatch */
+        return claim->mode == MODE_SET || checker_has_number(c, claim->path)
+                   ? NULL
+                   : "there is no number"; /* check_mismatch */
     case PDK_CLOSED:
         return session->closed || session->closing ? NULL : "the session is open";
     default:
@@ -66,7 +87,7 @@ bool checker_has_number(const struct checker *c, int8_t path) {
 
 /* The number of permits, or the lock-delay, is the same for all, unless the plan says otherwise. */
 static void check_mismatch(struct checker *c, const struct checker_claim *claim, const struct history_event *e) {
-    if (!checker_has_number(c, claim->path))
+    if (claim->mode != MODE_SET && !checker_has_number(c, claim->path))
         return;
     c->evaluated[CHECK_MISMATCH]++;
     c->met[MET_MISMATCHED] += e->a == PDK_MISMATCH;
@@ -95,7 +116,9 @@ static void answered(struct checker *c, const struct history_event *e) {
     if (e->at > checker_latest(c, claim->process, claim->due))
         checker_break(c, CHECK_DEADLINE, e, "claim %d of p%d, by %.3f ms", e->id, claim->process,
                       (double)(e->at - claim->due) / 1e6);
-    if (e->a == PDK_OK)
+    if (e->a == PDK_OK && claim->mode == MODE_SET)
+        checker_set_delivered(c, claim, e);
+    else if (e->a == PDK_OK)
         delivered(c, claim, e);
 }
 

@@ -42,7 +42,9 @@ static const struct checker_node *check_node(struct checker *c, const struct che
                                              const struct history_event *e) {
     struct checker_node *node = checker_node_of(c, hold->token);
     c->evaluated[CHECK_NODE]++;
-    bool expected = node && node->removed && e->at <= node->gone_at + 2 * c->timeout; /* it has not heard of that yet */
+    bool delayed = c->paths[hold->path].delay > 0; /* it was the first long ago, and may have been cut off since */
+    bool expected =
+        node && node->removed && (delayed || e->at <= node->gone_at + 2 * c->timeout); /* it has not heard */
     if (!node || (node->gone && !expected) || node->path != hold->path || node->mode != hold->mode)
         checker_break(c, CHECK_NODE, e, "p%d is granted token %llx; its node %s", hold->process,
                       (unsigned long long)hold->token,

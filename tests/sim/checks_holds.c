@@ -126,6 +126,15 @@ static void note_freed(struct checker *c, const struct checker_hold *hold, const
     c->paths[hold->path].freed = hold->count;
 }
 
+void checker_hold_returned(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
+    note_freed(c, hold, e);
+    hold->released = true;
+    if (checker_is_valid(hold, e->at)) {
+        hold->returned = hold->ended = true;
+        hold->ended_at = e->at;
+    }
+}
+
 static void released(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     bool valid = checker_is_valid(hold, e->at);
     c->evaluated[CHECK_RELEASE]++;
@@ -136,13 +145,8 @@ static void released(struct checker *c, struct checker_hold *hold, const struct 
         check_late(c, hold, e);
     if (valid)
         check_gone(c, hold, e);
-    note_freed(c, hold, e);
-    hold->released = true;
     hold->dropped = !valid && e->b; /* it is lost, and the report may have been under way */
-    if (valid) {
-        hold->returned = hold->ended = true;
-        hold->ended_at = e->at;
-    }
+    checker_hold_returned(c, hold, e);
 }
 
 static void written(struct checker *c, struct checker_hold *hold, const struct history_event *e) {

@@ -29,8 +29,10 @@ static const struct checker_node *queued(const struct checker *c, int8_t path, i
 static void check_handovers(struct checker *c, const struct checker_hold *hold, const struct checker_node *admitted,
                             const struct history_event *e) {
     struct checker_path *path = &c->paths[hold->path];
-    path->handovers = path->admitted == admitted->czxid ? path->handovers + 1 : 0;
+    bool again = path->admitted == admitted->czxid && path->admitted_by == hold->process;
+    path->handovers = again ? path->handovers + 1 : 0;
     path->admitted = admitted->czxid;
+    path->admitted_by = hold->process;
     c->evaluated[CHECK_HANDOVERS]++;
     c->met[MET_SAME_ADMISSION] += path->handovers > 0;
     if (path->handovers > c->max_handovers)

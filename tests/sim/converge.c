@@ -29,8 +29,8 @@ static bool is_connected(const pdk_session *s) { return s->link == PDK__LINK_CON
 static bool has_left(const pdk_session *s) { return is_connected(s) && s->entries.length == 0; }
 
 static bool all_clients(const struct deployment *d, bool (*is_good)(const pdk_session *s)) {
-    for (int32_t i = 0; i < d->plan->processes; i++) {
-        const struct client *client = d->players[i].client;
+    for (int32_t i = 0; i < 2 * d->plan->processes; i++) {
+        const struct client *client = deployment_client(d, i);
         if (client && !client->process->dead && (client->closed ? client->reopens : !is_good(client->s)))
             return false;
     }
@@ -74,8 +74,8 @@ static void note_in_time(struct deployment *d, enum history_kind kind, bool in_t
 }
 
 static void note_end(struct deployment *d, bool in_time) {
-    for (int32_t i = 0; i < d->plan->processes; i++) {
-        const struct client *client = d->players[i].client;
+    for (int32_t i = 0; i < 2 * d->plan->processes; i++) {
+        const struct client *client = deployment_client(d, i);
         if (!client || !client->s || client->process->dead)
             continue;
         struct history_event *event = note(d, HISTORY_ALIVE, client->number, client);
@@ -102,7 +102,7 @@ static void look_at_rest(struct deployment *d) {
     struct history_event *event = note(d, HISTORY_STEPS, 0, NULL);
     if (!event)
         return;
-    event->a = 40 + d->plan->processes * 6 * (10 + 3 * d->plan->servers) +
+    event->a = 40 + d->plan->processes * (1 + d->plan->sides) * 6 * (10 + 3 * d->plan->servers) +
                d->observers_count * (3 + timeout / (500 * SIM_MS)) * POLL_STEPS;
     event->b = (int64_t)(run_events(d) - before);
     observe(d);

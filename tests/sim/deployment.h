@@ -6,6 +6,7 @@
  *                 ├─ processes.c   processes and their sessions: they begin, pause and end
  *                 ├─ workload.c    the workload of a process: claims,
  *                 │    ├─ holdings.c    holds, writes, downgrades,
+ *                 │    ├─ sets.c        sets of rights,
  *                 │    ├─ guarding.c    guarded znodes, in threads of their own,
  *                 │    └─ candidates.c  candidacies, terms of office, observers
  *                 ├─ resource.c    the resources that holds protect: a fenced one, and a naive one
@@ -27,6 +28,7 @@
 #include <paddock/lock.h>
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
+#include <paddock/set.h>
 
 /* The counts of a run; a sum over runs has the same form. All uint64_t: see tally_add. */
 struct tally {
@@ -63,6 +65,8 @@ struct claiming {
     struct client *client;
     const struct plan_action *action;
     pdk_claim *claim;
+    pdk_set_claim *set_claim; /* in its place */
+    pdk_set *set;             /* what that got; NULL: nothing yet, or it is given back */
     int32_t id, lock;
     bool answered, closes; /* closes the session in its callback */
 };
@@ -96,6 +100,8 @@ union object {
 /* One session object in one process, from its opening to its end. */
 struct client {
     struct client *older; /* of the same player */
+    struct client
+        *side; /* the session beside it, which begins and ends with it, and has nothing but that; NULL: there is none */
     struct player *player;
     struct sim_process *process;
     pdk_session *s;      /* NULL once its last reference is given back */
@@ -213,6 +219,10 @@ bool processes_do(struct deployment *d, const struct plan_action *action);
 /* When healed: all processes run, in time. A process whose session got false answers is restarted. */
 void processes_heal(struct deployment *d);
 void client_open(struct player *player);
+/* The one whose session has the object: the client, or its side. */
+struct client *client_of(struct client *client, int32_t lock);
+/* Of so many, two for each process: the client and its side. NULL: there is none now. */
+struct client *deployment_client(const struct deployment *d, int32_t number);
 /* From here on a claim of the session may have that answer. */
 void taint(struct deployment *d, const struct client *client, pdk_status status);
 /* As the action says. */
@@ -228,6 +238,12 @@ void workload_claim(struct client *client, const struct plan_action *action, int
 bool workload_object(struct client *client, int32_t lock);
 /* Holds, claims and objects. */
 void workload_give_back(struct client *client);
+/* A claim is answered: ahead of all else that its callback does, and after it. */
+void workload_answered(struct claiming *claim, pdk_status status, int64_t hold);
+void workload_after_answer(struct claiming *claim);
+/* A claim of the action; asked: its mode and count. NULL: there is no room. */
+struct claiming *workload_begin_claim(struct client *client, const struct plan_action *action, int32_t lock,
+                                      int32_t timeout, const struct history_event *asked);
 /* The workload of an action, for a player. */
 void workload_acquire(void *player, void *action);
 void workload_cancel(void *player, void *action);
@@ -244,6 +260,10 @@ void holding_give_back(struct holding *h);
 /* A term is over: drop the reference alone. */
 void holding_unref(struct holding *h);
 void holding_note_released(struct holding *h, pdk_status status, bool dropped);
+
+/* --- sets.c, all in the process */
+void sets_take(void *player, void *action);
+void sets_give_back(struct claiming *claim);
 
 /* --- guarding.c, in the process */
 /* A thread opens the guarded znode of the path with this hold, and reads and writes it, while the hold is used and after that. */

@@ -56,7 +56,7 @@ void history_print(const struct history_event *e, FILE *out) {
     if (kinds[e->kind].b[0] != '\0')
         fprintf(out, " %s=%lld", kinds[e->kind].b, (long long)e->b);
     if (e->mode != MODE_EXCLUSIVE)
-        fputs(e->mode == MODE_SHARED ? " shared" : " permit", out);
+        fputs(e->mode == MODE_SHARED ? " shared" : e->mode == MODE_SET ? " set" : " permit", out);
     if (e->count > 0)
         fprintf(out, " count=%d sequence=%d", e->count, e->sequence);
     fprintf(out, " extra=%lld session=%d\n", (long long)e->extra, e->number);

@@ -37,9 +37,14 @@
     X(CLOSED, "closed", "", "")         /* id: session object: no callback from here on */                             \
     X(CLOSING, "closing", "", "")       /* id: session object: in the background */                                    \
     X(ALIVE, "alive", "connected", "")  /* id: session object, at the end */                                           \
-    X(CLAIM, "claim", "due", "try") /* id: claim, of session number, on path; mode, count; extra: due by its clock */  \
-    X(CANCEL, "cancel", "must", "") /* id: claim: CANCELED must follow, or may */                                      \
-    X(ANSWER, "answer", "status", "hold") /* id: claim; extra: its owner wants to hear of a loss */                    \
+    X(CLAIM, "claim", "due", "try")  /* id: claim, of session number, on path; mode, count; extra: due by its clock */ \
+    X(RIGHT, "right", "place", "")   /* id: claim of a set: it is also about path; mode, count */                      \
+    X(PART, "part", "hold", "place") /* id: claim of a set that is about to be answered */                             \
+    X(LOOKED, "looked", "valid", "parts") /* id: claim: its set says that it is valid, and so many parts of it are */  \
+    X(SET_LOST, "set_lost", "reason", "valid")           /* id: claim: the callback of its set */                      \
+    X(SET_RELEASED, "set_released", "status", "dropped") /* id: claim: its set, by its owner; dropped: as above */     \
+    X(CANCEL, "cancel", "must", "")                      /* id: claim: CANCELED must follow, or may */                 \
+    X(ANSWER, "answer", "status", "hold")                /* id: claim; extra: its owner wants to hear of a loss */     \
     X(GRANT, "grant", "token",                                                                                         \
       "until") /* id: hold, of session number, on path; mode, count, sequence; extra: hand-over */                     \
     X(STANDS, "stands", "czxid", "") /* id: hold: on that node, too; of a read/write lock from now on instead */       \
@@ -104,7 +109,7 @@ struct history_event {
 };
 
 /* A node, and the grant that stands on it, keeps out: everybody; writers; or all that find no room beside it. */
-enum history_mode { MODE_EXCLUSIVE, MODE_SHARED, MODE_PERMIT };
+enum history_mode { MODE_EXCLUSIVE, MODE_SHARED, MODE_PERMIT, MODE_SET /* a claim: several at once */ };
 
 /* The calls about a guarded node. */
 enum history_call { CALL_OPEN, CALL_GET, CALL_SET, CALL_CREATE, CALL_DELETE };

@@ -105,7 +105,7 @@ struct holding *holding_begin(struct client *client, pdk_hold *hold, const struc
         .candidate = candidate,
         .hold = hold,
         .value = action->value,
-        .id = observe_hold(d, client, hold),
+        .id = observe_hold(d, client_of(client, lock), hold),
         .lock = lock,
         .path = lock / 2,
         .fd = -1,

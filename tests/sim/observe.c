@@ -236,19 +236,22 @@ void observe_killed(struct deployment *d, const struct player *player) {
 /* Ends come before beginnings of the same event. */
 bool observe(struct deployment *d) {
     bool more = false;
-    for (int32_t i = 0; i < d->plan->processes; i++)
-        if (observe_is_read(d->players[i].client))
-            more |= reread_session(d, d->players[i].client);
+    int32_t clients = 2 * d->plan->processes;
+    for (int32_t i = 0; i < clients; i++)
+        if (observe_is_read(deployment_client(d, i)))
+            more |= reread_session(d, deployment_client(d, i));
     if (d->believed_count > 0)
         forget_ended(d);
-    for (int32_t i = 0; i < d->plan->processes; i++)
-        if (observe_is_read(d->players[i].client)) {
-            look_at_session(d, d->players[i].client);
-            reread_lease(d, d->players[i].client);
-            if (more)
-                begin_new(d, d->players[i].client);
-            note_admissions(d, d->players[i].client->s);
-        }
+    for (int32_t i = 0; i < clients; i++) {
+        struct client *client = deployment_client(d, i);
+        if (!observe_is_read(client))
+            continue;
+        look_at_session(d, client);
+        reread_lease(d, client);
+        if (more)
+            begin_new(d, client);
+        note_admissions(d, client->s);
+    }
     observe_look_on(d);
     if (d->transcript)
         transcript_look(d);

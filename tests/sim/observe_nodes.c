@@ -308,8 +308,8 @@ static void on_fired(void *user, int64_t session, const char *path, enum sim_eve
         return;
     observe_look_on(d);
     const struct checker_node *gone = event == SIM_DELETED && observe_name(text, &name) ? any_node(d, in, &name) : NULL;
-    for (int32_t i = 0; gone && i < d->plan->processes; i++) {
-        const struct client *client = d->players[i].client;
+    for (int32_t i = 0; gone && i < 2 * d->plan->processes; i++) {
+        const struct client *client = deployment_client(d, i);
         if (observe_is_read(client) && client->s->id == session)
             note_woken(d, client->s, path, gone);
     }

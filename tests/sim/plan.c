@@ -255,6 +255,10 @@ static bool is_sound(const struct plan_action *action) {
         return v[PLAN_PROCESS] >= 0 && v[PLAN_PROCESS] < PLAN_PROCESSES && v[PLAN_LOCK] >= 0 &&
                v[PLAN_LOCK] < PLAN_LOCKS && v[PLAN_TIMEOUT] >= -1 && v[PLAN_COUNT] >= 0 &&
                v[PLAN_COUNT] <= PLAN_COUNT_MOST;
+    case PLAN_TAKE:
+        return v[PLAN_PROCESS] >= 0 && v[PLAN_PROCESS] < PLAN_PROCESSES && v[PLAN_TIMEOUT] >= -1 && v[PLAN_LOCK] >= 0 &&
+               v[PLAN_LOCK] <= PLAN_RIGHT_CODES && v[PLAN_SECOND] >= 0 && v[PLAN_SECOND] <= PLAN_RIGHT_CODES &&
+               v[PLAN_THIRD] >= 0 && v[PLAN_THIRD] <= PLAN_RIGHT_CODES;
     case PLAN_DROP:
     case PLAN_JOIN:
     case PLAN_LEAVE:

@@ -56,8 +56,9 @@
     X(delay0, 0, 0, 60000) /* of each path, where it is a lock or an election: the lock-delay, ms; 0: none */          \
     X(delay1, 0, 0, 60000)                                                                                             \
     X(delay2, 0, 0, 60000)                                                                                             \
-    X(disagree, 0, 0, 1)         /* processes with an odd number think that there is one permit, or one ms, more */    \
-    X(guarded, 0, 0, 20)         /* how often a holder reads or writes the guarded znode of its path */                \
+    X(sides, 0, 0, 1)    /* each session has another one beside it, which has the objects of the second path */        \
+    X(disagree, 0, 0, 1) /* processes with an odd number think that there is one permit, or one ms, more */            \
+    X(guarded, 0, 0, 20) /* how often a holder reads or writes the guarded znode of its path */                        \
     X(guarded_ms, 500, 0, 60000) /* the timeout of each such call */                                                   \
     X(logs, 0, 0, 1)             /* the sessions log */                                                                \
     X(horizon, 5000, 0, 1000000) /* when all is healed, ms */                                                          \
@@ -68,6 +69,7 @@
  * is left out where it is 0. */
 #define PLAN_KINDS(X)                                                                                                  \
     X(ACQUIRE, "acquire", "process lock timeout hold writes late lost end shared? downgrade? count?")                  \
+    X(TAKE, "take", "process first timeout hold looks second? lost end third?")                                        \
     X(CANCEL, "cancel", "process")                                                                                     \
     X(DROP, "drop", "process lock")                                                                                    \
     X(JOIN, "join", "process lock watches hold writes late lost end pause")                                            \
@@ -114,6 +116,9 @@ enum { PLAN_PROCESS, PLAN_LOCK, PLAN_TIMEOUT, PLAN_HOLD, PLAN_WRITES, PLAN_LATE,
 enum { PLAN_SHARED = PLAN_END + 1, PLAN_DOWNGRADE, PLAN_COUNT };
 /* Of JOIN: it hears of every leader, too; after how long it joins again when it has left, ms, 0: never. */
 enum { PLAN_WATCHES = PLAN_TIMEOUT, PLAN_AGAIN = PLAN_END + 1 };
+/* Of TAKE, which claims a set of rights: the second and the third; the first is at PLAN_LOCK. Each is 1 + 2 * path, plus 1 if it reads, or takes
+ * two permits; 0: there is none. */
+enum { PLAN_SECOND = PLAN_LATE, PLAN_THIRD = PLAN_END + 1, PLAN_RIGHTS = 3, PLAN_RIGHT_CODES = 2 * PLAN_PATHS };
 /* PLAN_LOST: bits. */
 enum { PLAN_LOST_TOLD = 1, PLAN_LOST_FD = 2 };
 /* PLAN_END: how a hold is given back. */

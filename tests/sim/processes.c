@@ -43,43 +43,71 @@ static void open_in(void *subject, void *what) {
     g_string_free(hosts, TRUE);
 }
 
+struct client *client_of(struct client *client, int32_t lock) {
+    return client->side && lock / 2 == 1 ? client->side : client;
+}
+
+struct client *deployment_client(const struct deployment *d, int32_t number) {
+    struct client *client = d->players[number / 2].client;
+    return client && number % 2 ? client->side : client;
+}
+
 void taint(struct deployment *d, const struct client *client, pdk_status status) {
-    struct history_event *event = note(d, HISTORY_TAINTED, client->number, client);
-    if (event)
-        event->a = status;
+    for (; client; client = client->side) {
+        struct history_event *event = note(d, HISTORY_TAINTED, client->number, client);
+        if (event)
+            event->a = status;
+    }
+}
+
+static struct client *new_client(struct player *player) {
+    struct deployment *d = player->d;
+    struct client *client = sim_alloc(&d->agenda, sizeof *client);
+    client->player = player;
+    client->process = player->process;
+    client->number = d->clients_count++;
+    note(d, HISTORY_OPEN, client->number, client);
+    return client;
+}
+
+static void begin_in(struct client *client) {
+    if (sim_process_current() == client->process)
+        open_in(client, NULL);
+    else
+        sim_call_in(client->process, open_in, client, NULL);
 }
 
 void client_open(struct player *player) {
     struct deployment *d = player->d;
-    if (d->clients_count == HISTORY_SESSIONS)
+    if (d->clients_count + d->plan->sides >= HISTORY_SESSIONS)
         return;
-    struct client *client = sim_alloc(&d->agenda, sizeof *client);
+    struct client *client = new_client(player);
     client->older = player->client;
-    client->player = player;
-    client->process = player->process;
-    client->number = d->clients_count++;
+    client->side = d->plan->sides ? new_client(player) : NULL;
     player->client = client;
-    note(d, HISTORY_OPEN, client->number, client);
     if (d->refused)
         taint(d, client, PDK_NO_PERMISSION);
     if (d->plan->first > INT32_MAX / 2)
         taint(d, client, PDK_EXHAUSTED);
-    if (sim_process_current() == player->process)
-        open_in(client, NULL);
-    else
-        sim_call_in(player->process, open_in, client, NULL);
+    begin_in(client);
+    if (client->side)
+        begin_in(client->side);
 }
 
 /* ---- a session ends */
 
 void client_leave(struct client *client) {
-    if (client->s)
-        pdk_session_unref(client->s);
-    client->s = NULL;
+    for (; client; client = client->side) {
+        if (client->s)
+            pdk_session_unref(client->s);
+        client->s = NULL;
+    }
 }
 
 void client_give_back(struct client *client) {
     client->closed = true;
+    if (client->side)
+        client->side->closed = true;
     workload_give_back(client);
     client_leave(client);
 }
@@ -102,23 +130,33 @@ static void reopen_in(void *subject, void *what) {
         client_open(client->player);
 }
 
+static void note_all(const struct client *client, enum history_kind kind) {
+    for (; client; client = client->side)
+        note(client->player->d, kind, client->number, client);
+}
+
 /* No callback comes any more. Claims without an answer get none. */
 void client_close(struct client *client, const struct plan_action *action) {
     struct deployment *d = client->player->d;
     if (client->closed || !client->s)
         return;
     client->closed = true;
+    if (client->side)
+        client->side->closed = true;
     if (action->value[1] == PLAN_CLOSE_UNREF) {
-        note(d, HISTORY_CLOSING, client->number, client);
+        note_all(client, HISTORY_CLOSING);
         workload_give_back(client);
         if (client->unanswered == 0) /* else with the last answer */
             client_leave(client);
     } else {
-        pdk_session_close(client->s, 0);
-        note(d, HISTORY_CLOSED, client->number, client);
+        for (const struct client *one = client; one; one = one->side)
+            pdk_session_close(one->s, 0);
+        note_all(client, HISTORY_CLOSED);
         forget_unanswered(client);
     }
     client->reopens = action->value[2] >= 0;
+    if (client->side)
+        client->side->reopens = client->reopens;
     if (client->reopens)
         sim_run_in(client->process, d->agenda.now + action->value[2] * SIM_MS, true, reopen_in, client, NULL);
 }
@@ -213,6 +251,8 @@ static sim_event_fn workload_of(const struct deployment *d, const struct plan_ac
         return elects ? candidates_resign : NULL;
     case PLAN_OBSERVE:
         return elects ? candidates_observe : NULL;
+    case PLAN_TAKE:
+        return sets_take;
     case PLAN_CANCEL:
         return workload_cancel;
     case PLAN_DROP:

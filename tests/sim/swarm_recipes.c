@@ -94,6 +94,35 @@ void swarm_draw_delays(struct swarm *s) {
         draw_unclean_end(s);
 }
 
+static int32_t draw_set(struct swarm *s, int32_t least, int32_t most) {
+    return (int32_t)sim_random_between(&s->sets, least, most);
+}
+
+static void draw_taking(struct swarm *s) {
+    struct plan_action *a = plan_add(s->plan, draw_set(s, 0, s->plan->horizon), PLAN_TAKE);
+    if (!a)
+        return;
+    a->value[PLAN_PROCESS] = draw_set(s, 0, s->plan->processes - 1);
+    a->value[PLAN_LOCK] = draw_set(s, 1, PLAN_RIGHT_CODES);
+    a->value[PLAN_SECOND] = draw_set(s, 0, PLAN_RIGHT_CODES);
+    a->value[PLAN_THIRD] = draw_set(s, 0, PLAN_RIGHT_CODES);
+    a->value[PLAN_TIMEOUT] = draw_set(s, 0, 3) == 0 ? 0 : draw_set(s, 0, 2) == 0 ? draw_set(s, 1, 2 * s->timeout) : -1;
+    a->value[PLAN_HOLD] = draw_set(s, 0, draw_set(s, 0, 2 * s->hold));
+    a->value[PLAN_WRITES] = draw_set(s, 1, 6);
+    a->value[PLAN_LOST] = draw_set(s, 0, 11) == 0 ? 0 : PLAN_LOST_TOLD;
+    a->value[PLAN_END] = draw_set(s, 0, 11) == 0 ? draw_set(s, PLAN_END_UNREF, PLAN_END_AT_ONCE) : PLAN_END_RELEASE;
+}
+
+/* In one schedule of eight. */
+void swarm_draw_sets(struct swarm *s) {
+    if (!sim_random_one_in(&s->sets, 8))
+        return;
+    s->plan->sides = draw_set(s, 0, 1);
+    s->plan->enough += s->plan->enough > 0 ? draw_set(s, 0, 600) : 0;
+    for (int32_t i = draw_set(s, 1, 24); i > 0; i--)
+        draw_taking(s);
+}
+
 /* A claim becomes a candidacy. */
 static void draw_candidacy(struct swarm *s, struct plan_action *a) {
     static const int32_t ends[] = {PLAN_TERM_STAY,   PLAN_TERM_STAY,  PLAN_TERM_RESIGN,

@@ -334,12 +334,12 @@ static void look_at_entry(struct transcript *transcript, int32_t process, const 
 }
 
 static void look_at_entries(struct transcript *transcript) {
-    for (int32_t i = 0; i < transcript->d->plan->processes; i++) {
-        const struct client *client = transcript->d->players[i].client;
+    for (int32_t i = 0; i < 2 * transcript->d->plan->processes; i++) {
+        const struct client *client = deployment_client(transcript->d, i);
         if (!client || !client->s || client->process->dead)
             continue;
         for (const GList *link = client->s->entries.head; link; link = link->next)
-            look_at_entry(transcript, i, link->data);
+            look_at_entry(transcript, i / 2, link->data);
     }
     for (int32_t i = 0; i < ENTRIES; i++) {
         if (!transcript->entries[i].seen)

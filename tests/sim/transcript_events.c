@@ -23,9 +23,12 @@ static double ms(int64_t ns) { return (double)ns / 1e6; }
 /* The mode that is asked for, or granted. */
 static const char *what(const struct history_event *e) {
     static char text[24];
-    if (e->mode != MODE_PERMIT)
+    if (e->mode == MODE_SET)
+        snprintf(text, sizeof text, "a set of %d rights", e->count);
+    else if (e->mode != MODE_PERMIT)
         return e->mode == MODE_SHARED ? "to read" : "alone";
-    snprintf(text, sizeof text, "%d permits", e->count);
+    else
+        snprintf(text, sizeof text, "%d permits", e->count);
     return text;
 }
 
@@ -82,6 +85,17 @@ static void claim_event(const struct deployment *d, const struct history_event *
         line(d, e, out, "claim %d is answered: %s", e->id, pdk_status_name((pdk_status)e->a));
 }
 
+static void set_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    if (e->kind == HISTORY_RIGHT)
+        line(d, e, out, "claim %d is about %s, %s", e->id, plan_path(e->path), what(e));
+    else if (e->kind == HISTORY_LOOKED)
+        line(d, e, out, "the set of claim %d is %s, with %lld parts", e->id, e->a ? "valid" : "over", (long long)e->b);
+    else if (e->kind == HISTORY_SET_LOST)
+        line(d, e, out, "is told that the set of claim %d is LOST: %s", e->id, pdk_reason_name((pdk_reason)e->a));
+    else if (e->kind == HISTORY_SET_RELEASED)
+        line(d, e, out, "releases the set of claim %d: %s", e->id, pdk_status_name((pdk_status)e->a));
+}
+
 static void candidate_event(const struct deployment *d, const struct history_event *e, FILE *out) {
     if (e->kind == HISTORY_JOINED)
         line(d, e, out, "joins %s as candidate %d, called c%lld", plan_path(e->path), e->id, (long long)e->a);
@@ -107,59 +121,40 @@ static void observer_event(const struct deployment *d, const struct history_even
         line(d, e, out, "observer %d is told: nobody leads", e->id);
 }
 
-void transcript_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+static void session_event(const struct deployment *d, const struct history_event *e, FILE *out) {
     static const char *const events[] = {"", "CONNECTED", "SUSPENDED", "RESTORED", "EXPIRED", "REOPENED", "CLOSED"};
-    switch (e->kind) {
-    case HISTORY_GRANT:
-    case HISTORY_STANDS:
-    case HISTORY_DOWNGRADED:
-    case HISTORY_EXTEND:
-    case HISTORY_ENDED:
-    case HISTORY_LOST:
-    case HISTORY_RELEASED:
-    case HISTORY_WRITE:
-        hold_event(d, e, out);
-        break;
-    case HISTORY_GUARDED:
-        guarded_event(d, e, out);
-        break;
-    case HISTORY_CLAIM:
-    case HISTORY_CANCEL:
-    case HISTORY_ANSWER:
-        claim_event(d, e, out);
-        break;
-    case HISTORY_JOINED:
-    case HISTORY_ELECTED:
-    case HISTORY_DEPOSED:
-    case HISTORY_RESIGNED:
-    case HISTORY_LEFT:
-    case HISTORY_FAILED:
-        candidate_event(d, e, out);
-        break;
-    case HISTORY_OBSERVES:
-    case HISTORY_LEADER:
-    case HISTORY_STOPPED:
-        observer_event(d, e, out);
-        break;
-    case HISTORY_SESSION:
+    if (e->kind == HISTORY_SESSION)
         line(d, e, out, "its program is told: session %s", events[e->a]);
-        break;
-    case HISTORY_LEASED:
+    else if (e->kind == HISTORY_LEASED)
         line(d, e, out, "has a lease for %.3f ms from now; the leader's clock gives its session %.3f ms",
              ms(e->a - e->at), ms(e->b - e->at));
-        break;
-    case HISTORY_PAUSED:
-    case HISTORY_RESUMED:
-        line(d, e, out, "p%d %s", e->id, e->kind == HISTORY_PAUSED ? "IS STOPPED (SIGSTOP)" : "goes on (SIGCONT)");
-        break;
-    case HISTORY_KILLED:
-        line(d, e, out, "p%d IS KILLED", e->id);
-        break;
-    case HISTORY_CLOSED:
-    case HISTORY_CLOSING:
+    else
         line(d, e, out, "the session is closed%s", e->kind == HISTORY_CLOSED ? "" : " by dropping it");
-        break;
-    default: /* nodes were printed with their transactions */
-        break;
-    }
+}
+
+static void process_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    line(d, e, out, "p%d %s", e->id,
+         e->kind == HISTORY_PAUSED    ? "IS STOPPED (SIGSTOP)"
+         : e->kind == HISTORY_RESUMED ? "goes on (SIGCONT)"
+                                      : "IS KILLED");
+}
+
+void transcript_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    /* Nodes were printed with their transactions. */
+    static void (*const tell[HISTORY_KIND_COUNT])(const struct deployment *d, const struct history_event *e,
+                                                  FILE *out) = {
+        [HISTORY_GRANT] = hold_event,        [HISTORY_STANDS] = hold_event,        [HISTORY_DOWNGRADED] = hold_event,
+        [HISTORY_EXTEND] = hold_event,       [HISTORY_ENDED] = hold_event,         [HISTORY_LOST] = hold_event,
+        [HISTORY_RELEASED] = hold_event,     [HISTORY_WRITE] = hold_event,         [HISTORY_GUARDED] = guarded_event,
+        [HISTORY_CLAIM] = claim_event,       [HISTORY_CANCEL] = claim_event,       [HISTORY_ANSWER] = claim_event,
+        [HISTORY_RIGHT] = set_event,         [HISTORY_LOOKED] = set_event,         [HISTORY_SET_LOST] = set_event,
+        [HISTORY_SET_RELEASED] = set_event,  [HISTORY_JOINED] = candidate_event,   [HISTORY_ELECTED] = candidate_event,
+        [HISTORY_DEPOSED] = candidate_event, [HISTORY_RESIGNED] = candidate_event, [HISTORY_LEFT] = candidate_event,
+        [HISTORY_FAILED] = candidate_event,  [HISTORY_OBSERVES] = observer_event,  [HISTORY_LEADER] = observer_event,
+        [HISTORY_STOPPED] = observer_event,  [HISTORY_SESSION] = session_event,    [HISTORY_LEASED] = session_event,
+        [HISTORY_CLOSED] = session_event,    [HISTORY_CLOSING] = session_event,    [HISTORY_PAUSED] = process_event,
+        [HISTORY_RESUMED] = process_event,   [HISTORY_KILLED] = process_event,
+    };
+    if (tell[e->kind])
+        tell[e->kind](d, e, out);
 }

@@ -5,24 +5,15 @@
 
 /* ---- claims */
 
-static void received(struct claiming *claim, pdk_hold *hold) {
-    struct client *client = claim->client;
-    struct deployment *d = client->player->d;
-    struct holding *h = holding_begin(client, hold, claim->action, claim->lock, NULL);
-    struct history_event *event = note(d, HISTORY_ANSWER, claim->id, client);
-    if (event) {
-        event->b = h->id;
-        event->extra = (h->value[PLAN_LOST] & PLAN_LOST_TOLD) != 0;
-    }
+static void received(const struct claiming *claim, struct holding *h) {
     holding_use(h);
-    if (h->end == PLAN_END_AT_ONCE || client->closed)
+    if (h->end == PLAN_END_AT_ONCE || claim->client->closed)
         holding_give_back(h);
     else
         holding_keep(h);
 }
 
-static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
-    struct claiming *claim = user;
+void workload_answered(struct claiming *claim, pdk_status status, int64_t hold) {
     struct client *client = claim->client;
     struct deployment *d = client->player->d;
     if (!claim->answered) {
@@ -31,15 +22,25 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     }
     claim->answered = true;
     d->tally.answers[status]++;
-    if (status == PDK_OK) {
-        received(claim, hold);
-    } else {
-        struct history_event *event = note(d, HISTORY_ANSWER, claim->id, client);
-        if (event) {
-            event->a = status;
-            event->b = -1;
-        }
-    }
+    struct history_event *event = note(d, HISTORY_ANSWER, claim->id, client);
+    if (!event)
+        return;
+    event->a = status;
+    event->b = hold;
+    event->extra = status == PDK_OK && claim->action->value[PLAN_LOST] & PLAN_LOST_TOLD;
+}
+
+static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
+    struct claiming *claim = user;
+    struct holding *h = status == PDK_OK ? holding_begin(claim->client, hold, claim->action, claim->lock, NULL) : NULL;
+    workload_answered(claim, status, h ? h->id : -1);
+    if (h)
+        received(claim, h);
+    workload_after_answer(claim);
+}
+
+void workload_after_answer(struct claiming *claim) {
+    struct client *client = claim->client;
     if (claim->closes)
         client_close(client, claim->action);
     if (client->closed && client->unanswered == 0 && !client->process->dead)
@@ -54,7 +55,7 @@ static pdk_status make_lock(struct client *client, int32_t lock, int32_t naming)
     options.max_handover_ms = client->player->d->plan->handover_ms;
     options.naming = naming;
     options.lock_delay_ms = plan_delay(client->player->d->plan, lock / 2, client->player->number);
-    return pdk_lock_new(client->s, plan_path(lock / 2), &options, &client->objects[lock].lock);
+    return pdk_lock_new(client_of(client, lock)->s, plan_path(lock / 2), &options, &client->objects[lock].lock);
 }
 
 static pdk_status make_rwlock(struct client *client, int32_t lock, int32_t naming) {
@@ -62,7 +63,7 @@ static pdk_status make_rwlock(struct client *client, int32_t lock, int32_t namin
     options.max_handovers = client->player->d->plan->handovers;
     options.max_handover_ms = client->player->d->plan->handover_ms;
     options.naming = naming;
-    return pdk_rwlock_new(client->s, plan_path(lock / 2), &options, &client->objects[lock].rwlock);
+    return pdk_rwlock_new(client_of(client, lock)->s, plan_path(lock / 2), &options, &client->objects[lock].rwlock);
 }
 
 static pdk_status make_semaphore(struct client *client, int32_t lock) {
@@ -70,8 +71,9 @@ static pdk_status make_semaphore(struct client *client, int32_t lock) {
     pdk_semaphore_options options = PDK_SEMAPHORE_OPTIONS_INIT;
     options.max_handovers = plan->handovers;
     options.max_handover_ms = plan->handover_ms;
-    return pdk_semaphore_new(client->s, plan_path(lock / 2), plan_permits(plan, lock / 2, client->player->number),
-                             &options, &client->objects[lock].semaphore);
+    return pdk_semaphore_new(client_of(client, lock)->s, plan_path(lock / 2),
+                             plan_permits(plan, lock / 2, client->player->number), &options,
+                             &client->objects[lock].semaphore);
 }
 
 /* Its candidates are known by a number. */
@@ -82,7 +84,7 @@ static pdk_status make_election(struct client *client, int32_t lock, int32_t nam
     options.identity = identity;
     options.naming = naming;
     options.lock_delay_ms = plan_delay(client->player->d->plan, lock / 2, client->player->number);
-    return pdk_election_new(client->s, plan_path(lock / 2), &options, &client->objects[lock].election);
+    return pdk_election_new(client_of(client, lock)->s, plan_path(lock / 2), &options, &client->objects[lock].election);
 }
 
 bool workload_object(struct client *client, int32_t lock) {
@@ -143,16 +145,11 @@ static pdk_status start(struct claiming *claim, const struct history_event *aske
     }
 }
 
-static void note_claim(const struct claiming *claim, int32_t timeout, struct history_event *asked) {
+static void note_claim(const struct claiming *claim, int32_t timeout, const struct history_event *asked) {
     const struct client *client = claim->client;
     struct deployment *d = client->player->d;
     int64_t ms = timeout == 0 ? d->plan->request : timeout;
-    enum plan_recipe recipe = plan_recipe(d->plan, claim->lock / 2);
     struct history_event *event = note(d, HISTORY_CLAIM, claim->id, client);
-    asked->mode = recipe == PLAN_RECIPE_SEMAPHORE                                     ? MODE_PERMIT
-                  : recipe == PLAN_RECIPE_RWLOCK && claim->action->value[PLAN_SHARED] ? MODE_SHARED
-                                                                                      : MODE_EXCLUSIVE;
-    asked->count = recipe == PLAN_RECIPE_SEMAPHORE ? (int16_t)permits_of(client, claim->action, claim->lock) : 1;
     if (!event)
         return;
     event->path = (int8_t)(claim->lock / 2);
@@ -163,24 +160,37 @@ static void note_claim(const struct claiming *claim, int32_t timeout, struct his
     event->count = asked->count;
 }
 
-void workload_claim(struct client *client, const struct plan_action *action, int32_t number, int32_t timeout,
-                    bool closes) {
+struct claiming *workload_begin_claim(struct client *client, const struct plan_action *action, int32_t lock,
+                                      int32_t timeout, const struct history_event *asked) {
     struct deployment *d = client->player->d;
-    struct history_event asked;
-    if (d->claims_count == HISTORY_CLAIMS || !workload_object(client, number))
-        return;
+    if (d->claims_count == HISTORY_CLAIMS)
+        return NULL;
     struct claiming *claim = sim_alloc(&d->agenda, sizeof *claim);
-    *claim = (struct claiming){.next = client->claims,
-                               .client = client,
-                               .action = action,
-                               .id = d->claims_count++,
-                               .lock = number,
-                               .closes = closes};
+    *claim = (struct claiming){
+        .next = client->claims, .client = client, .action = action, .id = d->claims_count++, .lock = lock};
     client->claims = claim;
-    note_claim(claim, timeout, &asked);
+    note_claim(claim, timeout, asked);
     client->unanswered++;
     d->unanswered++;
     d->tally.claims++;
+    return claim;
+}
+
+void workload_claim(struct client *client, const struct plan_action *action, int32_t number, int32_t timeout,
+                    bool closes) {
+    enum plan_recipe recipe = plan_recipe(client->player->d->plan, number / 2);
+    bool permits = recipe == PLAN_RECIPE_SEMAPHORE, reads = recipe == PLAN_RECIPE_RWLOCK && action->value[PLAN_SHARED];
+    const struct history_event asked = {
+        .mode = permits ? MODE_PERMIT
+                : reads ? MODE_SHARED
+                        : MODE_EXCLUSIVE,
+        .count = permits ? (int16_t)permits_of(client, action, number) : 1,
+    };
+    struct claiming *claim =
+        workload_object(client, number) ? workload_begin_claim(client, action, number, timeout, &asked) : NULL;
+    if (!claim)
+        return;
+    claim->closes = closes;
     pdk_status status = start(claim, &asked, timeout);
     if (status != PDK_OK)
         on_acquired(status, NULL, claim);
@@ -200,13 +210,13 @@ void workload_cancel(void *subject, void *what) {
     struct claiming *claim = client && !client->closed ? client->claims : NULL;
     int32_t ahead = 0;
     (void)what;
-    while (claim && (claim->answered || !claim->claim))
+    while (claim && (claim->answered || (!claim->claim && !claim->set_claim)))
         claim = claim->next;
     if (!claim)
         return;
-    if (pdk_claim_position(claim->claim, &ahead) == PDK_OK)
+    if (claim->claim && pdk_claim_position(claim->claim, &ahead) == PDK_OK)
         g_assert(ahead >= 0);
-    if (pdk_claim_cancel(claim->claim) != PDK_OK)
+    if ((claim->claim ? pdk_claim_cancel(claim->claim) : pdk_set_claim_cancel(claim->set_claim)) != PDK_OK)
         return;
     struct history_event *event = note(player->d, HISTORY_CANCEL, claim->id, client);
     if (event)
@@ -219,7 +229,7 @@ static void drop_object(struct client *client, int32_t lock) {
     if (!client->objects[lock].any)
         return;
     for (struct claiming *claim = client->claims; claim; claim = claim->next)
-        if (claim->lock == lock && !claim->answered && !client->process->dead)
+        if ((claim->lock == lock || claim->set_claim) && !claim->answered && !client->process->dead)
             note(client->player->d, HISTORY_CANCEL, claim->id, client);
     candidate_drop(client, lock);
     unref_object(client, lock);
@@ -243,7 +253,8 @@ void workload_give_back(struct client *client) {
             holding_give_back(h);
     }
     for (struct claiming *claim = client->claims; claim; claim = claim->next) {
-        pdk_claim_unref(claim->claim);
-        claim->claim = NULL;
+        pdk_claim_unref(g_steal_pointer(&claim->claim));
+        pdk_set_claim_unref(g_steal_pointer(&claim->set_claim));
+        sets_give_back(claim);
     }
 }
