@@ -160,6 +160,7 @@ struct asking {
     pdk_job *job; /* a reference */
     enum { CLAIMS, RECORDS, LOOKS, PAUSES, BEGUN } at;
     int64_t until; /* while others ask, it asks again until then; the call has time for one request at least */
+    bool last;     /* the pause lasts until then, and ends it */
     struct pdk__claiming claiming;
     struct pdk__job_look look;
     struct pdk__record_change change;
@@ -283,13 +284,20 @@ static pdk_status job_too_late(const struct asking *b) {
     return pdk__fail(PDK_UNAVAILABLE, "%s: %s: this thread ran too late to take the lock", b->call.name, b->job->path);
 }
 
-/* The claim failed for that reason. BUSY and TIMEOUT are worth another try. */
+static pdk_status others_ask(const struct asking *b) {
+    return pdk__fail(PDK_BUSY, "%s: %s: others ask at the same time", b->call.name, b->job->path);
+}
+
+/* The claim failed for that reason. BUSY and TIMEOUT are worth another try, unless too little time is left to hear what
+ * becomes of it: an ask that was BUSY until then says so, and not that no server answers. */
 static pdk_status try_again(struct asking *b, pdk_status status) {
     pdk_session *s = b->call.s;
-    if ((status != PDK_BUSY && status != PDK_TIMEOUT) || pdk__now(s) >= b->until)
+    int64_t now = pdk__now(s);
+    if ((status != PDK_BUSY && status != PDK_TIMEOUT) || now >= b->until)
         return status == PDK_TIMEOUT ? job_too_late(b) : status;
     b->at = PAUSES;
-    return pdk__call_waits(&b->call, &s->on_link, MIN(b->until, pdk__now(s) + AGAIN_NS));
+    b->last = status == PDK_BUSY && now >= b->until - 2 * AGAIN_NS;
+    return pdk__call_waits(&b->call, &s->on_link, b->last ? b->until : MIN(b->until, now + AGAIN_NS));
 }
 
 /* Another process has the lock, or only asks, or has just ended: look which. */
@@ -300,9 +308,7 @@ static pdk_status ask_look(struct asking *b) {
     pdk__query_loop_leave(&b->look.loop);
     if (status == PDK_OK && b->look.stands)
         return skipped(b, b->look.found, true);
-    return try_again(b, status == PDK_OK
-                            ? pdk__fail(PDK_BUSY, "%s: %s: others ask at the same time", b->call.name, b->job->path)
-                            : status);
+    return try_again(b, status == PDK_OK ? others_ask(b) : status);
 }
 
 static pdk_status ask_claim(struct asking *b) {
@@ -318,7 +324,8 @@ static pdk_status ask_claim(struct asking *b) {
 
 static pdk_status ask_paused(struct asking *b) {
     b->at = CLAIMS; /* also after a new connection */
-    return pdk__session_usable(b->call.s, b->call.name);
+    pdk_status status = pdk__session_usable(b->call.s, b->call.name);
+    return status == PDK_OK && b->last && pdk__now(b->call.s) >= b->until ? others_ask(b) : status;
 }
 
 static pdk_status ask_step(struct pdk__call *call) {
