@@ -10,7 +10,7 @@ MUTANTS = {
     "job: at least for is left out of the run": ("recipes/job.c", "pauses", [
         (".least = o->at_least_ms,", ".least = 0,")]),
     "job: asks follow each other at once": ("recipes/job.c", "limits", [
-        ("MIN(b->until, pdk__now(s) + AGAIN_NS));", "MIN(b->until, pdk__now(s)));")]),
+        ("b->last ? b->until : MIN(b->until, now + AGAIN_NS));", "b->last ? b->until : now);")]),
     "a session that was ended is opened at once": ("src/session/supervise.c", "pauses", [
         ("    s->open_after = pdk__now(s) + pdk__pace_next(&s->reopenings, &pdk__pace_repeats, pdk__now(s));",
          "    s->open_after = pdk__now(s);")]),
