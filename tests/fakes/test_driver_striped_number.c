@@ -1,7 +1,10 @@
 /* The number of stripes in simulated time: who lost the connection, and had it agreed before, asks anew. */
 #include "platform_bench.h"
+#include "session/session.h"
+#include "striped_agreement.h"
 
 #include <paddock/striped.h>
+#include <string.h>
 
 enum { OURS = 8, THEIRS = 4 };
 #define PATH "/app/striped"
@@ -162,6 +165,56 @@ START_TEST(a_number_outlives_a_container) {
 }
 END_TEST
 
+/* ---- a queue that goes while it waits for the number */
+
+static pdk_lock *stripe;
+
+static void make_another_in(void *subject, void *user) {
+    (void)user;
+    ck_assert_int_eq(pdk_striped_new(((struct rival *)subject)->session, "/another", OURS, NULL, &it.striped), PDK_OK);
+    ck_assert_int_eq(pdk_striped_lock(it.striped, 0, &stripe), PDK_OK);
+}
+
+static void ask_stripe_in(void *subject, void *user) {
+    (void)subject;
+    (void)user;
+    ck_assert_int_eq(pdk_lock_acquire_async(stripe, 20000, on_answer, NULL, NULL), PDK_OK);
+}
+
+static void drop_striped_in(void *subject, void *user) {
+    (void)subject;
+    (void)user;
+    pdk_striped_unref(g_steal_pointer(&it.striped));
+}
+
+static void drop_stripe_in(void *subject, void *user) {
+    release_in(subject, user);
+    pdk_lock_unref(g_steal_pointer(&stripe));
+}
+
+/* The lock of a stripe outlives the striped lock. Of those that wait for the number none is left but its queue. */
+START_TEST(a_queue_that_goes_waits_no_more) {
+    memset(&it, 0, sizeof it);
+    rival_open(first);
+    platform_pass(SECOND);
+    sim_call_in(&first->process, make_another_in, first, NULL);
+    const struct pdk__agreement *agreement = g_queue_peek_tail(&first->session->live_queries);
+    platform_block(first, true);
+    ask(first, it.striped);
+    sim_call_in(&first->process, ask_stripe_in, first, NULL);
+    ck_assert_uint_eq(agreement->waiting.length, 2);
+    sim_call_in(&first->process, drop_striped_in, first, NULL);
+    await(1);
+    ck_assert_str_eq(pdk_status_name(it.status), "PDK_CANCELED");
+    platform_pass(SIM_MS); /* its queue goes with the callback */
+    ck_assert_uint_eq(agreement->waiting.length, 1);
+    platform_block(first, false);
+    await(2);
+    ck_assert_str_eq(pdk_status_name(it.status), "PDK_OK");
+    sim_call_in(&first->process, drop_stripe_in, first, NULL);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_striped_number");
     TCase *cases = tcase_create("driver_striped_number");
@@ -169,6 +222,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_claim_while_the_link_is_down_reads_it_anew);
     tcase_add_test(cases, a_claim_while_the_link_is_down_is_granted_after_it);
     tcase_add_test(cases, a_number_outlives_a_container);
+    tcase_add_test(cases, a_queue_that_goes_waits_no_more);
     suite_add_tcase(suite, cases);
     return suite;
 }
