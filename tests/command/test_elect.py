@@ -139,6 +139,14 @@ class Terms(Elect):
         process.kill()
         wait_for("their death", lambda: not any(map(alive, pids)), 2)
 
+    def test_pause(self):
+        """After a term that ended by itself it stands again when the pause is over."""
+        process = self.stand("--pause", "1.5", work="date +%s%N >> {log}")
+        first, second = map(int, self.await_lines(2))
+        self.assertGreater(second - first, 1.5e9)
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
     def test_max_hold(self):
         process = self.stand("--max-hold", "0.3", "--pause", "0", work="echo x >> {log}; exec sleep 60")
         self.await_lines(3)
@@ -206,6 +214,25 @@ class Hooks(Elect):
         self.finish_by(process, signal.SIGTERM, 143)
         self.assertEqual(self.lines(), ["gate"])
 
+    def test_a_gate_that_ends_well_when_it_is_told_to(self):
+        """It had not let the work begin."""
+        gate = f"trap 'exit 0' TERM; echo gate >> {self.file('log')}; while :; do sleep 0.02; done"
+        process = self.stand("--on-elected", gate, work="echo work >> {log}")
+        self.await_lines(1)
+        self.finish_by(process, signal.SIGTERM, 0)
+        self.assertEqual(self.lines(), ["gate"])
+
+    def test_a_check_that_fails_during_the_gate(self):
+        gate = f"trap 'echo end >> {self.file('log')}; exit 0' TERM; echo gate >> {self.file('log')}; while :; do sleep 0.02; done"
+        self.file("well").touch()
+        process = self.stand("--check", f"[ -e {self.file('well')} ]", "--check-every", "0.1", "--on-elected", gate, work="echo work >> {log}")
+        self.await_lines(1)
+        self.file("well").unlink()
+        self.await_lines(2)
+        wait_for("no candidate", lambda: not self.nodes())
+        self.finish_by(process, signal.SIGTERM, 143)
+        self.assertEqual(self.lines(), ["gate", "end"])
+
     def test_events(self):
         """In order, and the last one, too, before the program ends; each leader that stays is told."""
         leader = f"echo leader $PADDOCK_LEADER $PADDOCK_LEADER_TOKEN >> {self.file('events')}"
@@ -256,6 +283,21 @@ class Hooks(Elect):
         process = self.stand("-v", "--check", f"echo x >> {self.file('checks')}; sleep 60", "--check-every", "0.1")
         self.await_lines(2, "checks")
         self.assertEqual((self.nodes(), self.lines()), ([], []))
+        self.finish_by(process, signal.SIGTERM, 143)
+
+    def test_a_check_that_ends_well_too_late(self):
+        check = f"trap 'exit 0' TERM; echo x >> {self.file('checks')}; sleep 60 & wait"
+        process = self.stand("--check", check, "--check-every", "0.1")
+        self.await_lines(3, "checks")
+        self.assertEqual((self.nodes(), self.lines()), ([], []))
+        self.finish_by(process, signal.SIGTERM, 143)
+
+    def test_checks_have_a_pace(self):
+        process = self.stand("--check", f"echo x >> {self.file('checks')}", "--check-every", "0.5")
+        self.await_lines(1, "checks")
+        time.sleep(2)
+        self.assertLessEqual(len(self.lines("checks")), 6)
+        self.await_lines(3, "checks")
         self.finish_by(process, signal.SIGTERM, 143)
 
 

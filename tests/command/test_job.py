@@ -42,9 +42,18 @@ class Job(Case):
         self.finish(runner, 143)
         self.assertEqual([(run["state"], run["outcome"]) for run in self.runs()], [("finished", 143)])
 
+    def test_others_only_ask(self):
+        """They say nothing of a run, for as long as it asks: it is skipped."""
+        holder = self.hold(path=f"{self.path}/lock")
+        self.paddock(77, "job", self.path, "--", "true")
+        self.assertEqual(self.runs(), [])
+        holder.terminate()
+        self.finish(holder, 143)
+
     def test_at_most(self):
         begun = time.monotonic()
-        self.paddock(76, "job", "--at-most", "1500ms", self.path, "--", "sleep", "60")
+        _, err = self.paddock(76, "job", "--at-most", "1500ms", self.path, "--", "sleep", "60")
+        self.assertNotIn("not recorded", err)  # nobody has tried
         self.assertGreater(time.monotonic() - begun, 0.2)
         self.assertEqual([run["state"] for run in self.runs()], ["died"])
         self.paddock(0, "job", "--keep", "1", self.path, "--", "true")
