@@ -1,20 +1,14 @@
-/* The Java player: Curator's InterProcessMutex, or LeaderLatch, by the contract in README.md. */
+/* Curator's player for what is told step by step (README.md), with InterProcessMutex or LeaderLatch: it holds, is asked,
+ * asks, or lists who is in the queue. */
 
 import java.io.BufferedReader;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
@@ -57,13 +51,8 @@ public final class CuratorPlayer {
         }
     }
 
-    /* A latch leads once: each turn has a latch of its own. */
     private final class Latch implements Turns {
-        private LeaderLatch latch = make();
-
-        private LeaderLatch make() {
-            return new LeaderLatch(client, options.get("--path"), identity);
-        }
+        private final LeaderLatch latch = new LeaderLatch(client, options.get("--path"), identity);
 
         @Override
         public void take() throws Exception {
@@ -74,7 +63,6 @@ public final class CuratorPlayer {
         @Override
         public void give() throws Exception {
             latch.close();
-            latch = make();
         }
 
         @Override
@@ -90,9 +78,6 @@ public final class CuratorPlayer {
     private final CuratorFramework client;
     private final Turns turns;
     private final BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
-    private volatile boolean stop;
-    private long acquisitions;
-    private long overlaps;
 
     private CuratorPlayer(Map<String, String> options) {
         this.options = options;
@@ -104,12 +89,11 @@ public final class CuratorPlayer {
 
     private static Map<String, String> parse(String[] args) {
         Map<String, String> options = new HashMap<>();
-        options.put("--hold-us", "1000");
         options.put("--recipe", "lock");
         for (int i = 0; i + 1 < args.length; i += 2) {
             options.put(args[i], args[i + 1]);
         }
-        for (String name : new String[] {"--hosts", "--path", "--witness", "--log", "--identity"}) {
+        for (String name : new String[] {"--hosts", "--path", "--identity"}) {
             if (!options.containsKey(name)) {
                 throw new IllegalArgumentException("missing " + name);
             }
@@ -126,43 +110,10 @@ public final class CuratorPlayer {
         } catch (IOException e) {
             System.err.println(e);
         }
-        stop = true;
-    }
-
-    private boolean enter(Path witness) throws IOException {
-        try {
-            Files.createFile(witness); /* O_CREAT | O_EXCL */
-            return true;
-        } catch (FileAlreadyExistsException e) {
-            overlaps++;
-            return false;
-        }
-    }
-
-    private void loop() throws Exception {
-        Thread reader = new Thread(this::waitForEnd);
-        reader.setDaemon(true);
-        reader.start();
-        Path witness = Paths.get(options.get("--witness"));
-        long holdNanos = TimeUnit.MICROSECONDS.toNanos(Long.parseLong(options.get("--hold-us")));
-        try (FileOutputStream log = new FileOutputStream(options.get("--log"), true)) {
-            while (!stop) {
-                turns.take();
-                boolean mine = enter(witness);
-                acquisitions++;
-                log.write((identity + " " + acquisitions + " -\n").getBytes(StandardCharsets.UTF_8));
-                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(holdNanos + 1));
-                if (mine) {
-                    Files.delete(witness);
-                }
-                turns.give();
-            }
-        }
     }
 
     private void hold() throws Exception {
         turns.take();
-        acquisitions++;
         System.out.println("held");
         waitForEnd();
         turns.give();
@@ -173,7 +124,6 @@ public final class CuratorPlayer {
         InterProcessMutex mutex = new InterProcessMutex(client, options.get("--path"));
         mutex.makeRevocable(lock -> asked.countDown());
         mutex.acquire();
-        acquisitions++;
         System.out.println("held");
         asked.await();
         System.out.println("asked\t");
@@ -192,9 +142,7 @@ public final class CuratorPlayer {
         }
         System.out.println("ready");
         String command = commands.readLine();
-        if ("go".equals(command)) {
-            loop();
-        } else if ("hold".equals(command)) {
+        if ("hold".equals(command)) {
             hold();
         } else if ("list".equals(command)) {
             turns.list();
@@ -206,7 +154,7 @@ public final class CuratorPlayer {
             throw new IllegalArgumentException("unknown command " + command);
         }
         client.close();
-        System.out.println("done " + identity + " acquisitions=" + acquisitions + " overlaps=" + overlaps);
+        System.out.println("done " + identity);
     }
 
     public static void main(String[] args) {

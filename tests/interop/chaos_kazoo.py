@@ -39,6 +39,8 @@ def parse():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--hold-us", type=int, default=20000)
     parser.add_argument("--think-us", type=int, default=20000)
+    parser.add_argument("--mode", choices=("stock", "curator", "later"), default="stock", help="see chaos_recipes")
+    parser.add_argument("--write", type=int, default=40, metavar="PERCENT", help="of a read/write lock's turns")
     return parser.parse_args()
 
 

@@ -7,8 +7,27 @@ that says why there was none.
 import random
 import threading
 
+from kazoo.recipe.lock import ForceRetryError, ReadLock
+from kazoo.recipe.lock import Lock as KazooLock
+
 PERMITS = 3
-WRITERS = 0.4
+
+
+class CuratorLock(KazooLock):
+    """--mode curator: the two-line subclass that meets Curator and Paddock's Curator profile."""
+    _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES = ["-lock-"]
+
+
+class LaterReadLock(ReadLock):
+    """--mode later: as in kazoo 2.9. Before, a reader waited also for writers that came after it, which waited for the reader."""
+
+    def _get_predecessor(self, node):
+        children = self.client.get_children(self.path)
+        if node not in children:
+            raise ForceRetryError()
+        ahead = [name for name in children if self._contenders_re.search(name) and name[-10:] < node[-10:]]
+        return max(ahead, key=lambda name: name[-10:], default=None)
 
 
 class Plain:
@@ -37,16 +56,17 @@ class Lock(Plain):
     kind = "lock"
 
     def __init__(self, client, options):
-        self.lock = client.Lock(options.path, options.identity)
+        self.lock = (CuratorLock if options.mode == "curator" else KazooLock)(client, options.path, options.identity)
 
 
 class ReadWrite(Plain):
     def __init__(self, client, options):
-        self.locks = {"read": client.ReadLock(options.path, options.identity),
-                      "write": client.WriteLock(options.path, options.identity)}
+        self.writes = options.write / 100
+        read = LaterReadLock if options.mode == "later" else ReadLock
+        self.locks = {"read": read(client, options.path, options.identity), "write": client.WriteLock(options.path, options.identity)}
 
     def choose(self):
-        self.exclusive = random.random() < WRITERS
+        self.exclusive = random.random() < self.writes
         kind = "write" if self.exclusive else "read"
         self.lock = self.locks[kind]
         return kind

@@ -77,12 +77,14 @@ def successions(record, back):
 
 def turns(record):
     """Of the player that had the fewest, of those that lived to the end and ask for what they can get."""
-    players = [player for player in record.of(OURS) if player.killed == NEVER and player.role in ("turns", "keep")]
-    count = Counter(hold.player.who for hold in grants(record))
+    players = [player for player in record.players.values() if player.killed == NEVER and player.role in ("turns", "keep")]
+    count = Counter(hold.player.who for hold in record.holds)
     return min((count[player.who] for player in players), default=0)
 
 
 WHAT = {
+    "grants": ("grants", lambda record: len(record.holds)),
+    "share": ("percent of the grants had the player that had the fewest", lambda record: 100 * turns(record) // max(1, len(record.holds))),
     "turns": ("turns had the player that had the fewest", turns),
     "deaths": ("players were killed with a grant", lambda record: sum(hold.cut_short() for hold in grants(record))),
     "overslept": ("grants were lost by players that were stopped", overslept),

@@ -53,8 +53,9 @@ def fenced_damage(path, uses):
 
 
 def used_by(record, client):
-    """The uses of its players, by place."""
-    return {place: uses for place, uses in record.uses.items() if uses[0][1].player.client == client}
+    """The uses of its players, and of others on its paths, by place."""
+    paths = record.paths(client)
+    return {place: uses for place, uses in record.uses.items() if uses[0][1].player.path in paths}
 
 
 def judge_unharmed(record, client):

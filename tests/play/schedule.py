@@ -13,7 +13,7 @@ from play.ground import NODES, administrator, in_words
 from play.players import SIZE
 from play.recipes import EXTRA_MS, HOLD_US, THREADS, TURNS
 
-ACT_S, MORE_S = 50, 8  # between two calms, at most and at least
+ACT_S, MORE_S = 50, 5  # between two calms: at most; when only little is lacking
 LOOK_S = 0.05
 HANDOVERS_S = 0.1  # as judge_liveness has it
 EXTRA_S = 1.0  # beyond the bound of a calm, which the judges check
@@ -62,7 +62,8 @@ class Schedule:
         """After the time, goes on until enough() has happened, at most so many seconds more."""
         end = time.monotonic() + seconds
         while time.monotonic() < end or (not enough() and time.monotonic() < end + most):
-            self.act(min(max(end, time.monotonic() + MORE_S), time.monotonic() + ACT_S))
+            begin = time.monotonic()
+            self.act(min(end if begin < end else begin + MORE_S, begin + ACT_S))
             calm(self.chaos)
 
     def act(self, end):

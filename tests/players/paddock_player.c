@@ -80,6 +80,9 @@ static bool check_options(actor *c) {
     c->misasks = strcmp(o->role, "misask") == 0;
     if (!c->keeps && !c->observes && !c->misasks && strcmp(o->role, "turns") != 0)
         player_fail(&c->player, "no such role", o->role);
+    c->naming = o->naming && strcmp(o->naming, "kazoo") == 0 ? PDK_NAMING_KAZOO : PDK_NAMING_CURATOR;
+    if (o->naming && c->naming == PDK_NAMING_CURATOR && strcmp(o->naming, "curator") != 0)
+        player_fail(&c->player, "no such naming", o->naming);
     c->resource = resource_open(o->folder, c->player.path);
     if (!c->resource)
         player_fail(&c->player, o->folder, g_strerror(errno));
@@ -118,6 +121,7 @@ static int finish(actor *c) {
     g_free(c->options.recipe);
     g_free(c->options.role);
     g_free(c->options.folder);
+    g_free(c->options.naming);
     return status;
 }
 
@@ -145,6 +149,8 @@ int main(int argc, char **argv) {
         {"write", 0, 0, G_OPTION_ARG_INT, &o->write, "percent of a read/write lock's turns (40)", NULL},
         {"downgrade", 0, 0, G_OPTION_ARG_INT, &o->downgrade, "percent of these that read on (30)", NULL},
         {"handovers", 0, 0, G_OPTION_ARG_INT, &o->handovers, "between threads in a row (what the library has)", NULL},
+        {"naming", 0, 0, G_OPTION_ARG_STRING, &o->naming,
+         "of a lock's, a read/write lock's or an election's nodes (curator)", "curator|kazoo"},
         {"listen", 0, 0, G_OPTION_ARG_NONE, &o->listen, "candidates note the leaders that they hear of", NULL},
         {"peek", 0, 0, G_OPTION_ARG_NONE, &o->peek, "the first thread looks at the resource without a grant", NULL},
         {"think-us", 0, 0, G_OPTION_ARG_INT, &o->think_us, "at most before the next claim (20000)", NULL},

@@ -18,16 +18,17 @@ static const char *const kind_names[] = {"lock", "read", "write", "permit"};
 void claims_open(actor *c) {
     const char *recipe = c->options.recipe, *path = c->player.path;
     pdk_session *session = c->player.session;
-    pdk_lock_options delayed = PDK_LOCK_OPTIONS_INIT;
+    pdk_lock_options lock = PDK_LOCK_OPTIONS_INIT, delayed = PDK_LOCK_OPTIONS_INIT;
     pdk_rwlock_options rwlock = PDK_RWLOCK_OPTIONS_INIT;
     pdk_semaphore_options semaphore = PDK_SEMAPHORE_OPTIONS_INIT;
     delayed.lock_delay_ms = DELAY_MS;
+    lock.naming = rwlock.naming = c->naming;
     if (c->options.handovers >= 0)
-        rwlock.max_handovers = semaphore.max_handovers = c->options.handovers;
+        lock.max_handovers = rwlock.max_handovers = semaphore.max_handovers = c->options.handovers;
     int permits = c->options.permits + (c->misasks ? MORE_PERMITS : 0);
     pdk_status status = PDK_OK;
     if (strcmp(recipe, "lock") == 0)
-        status = pdk_lock_new(session, path, NULL, &c->lock);
+        status = pdk_lock_new(session, path, &lock, &c->lock);
     else if (strcmp(recipe, "delay") == 0)
         status = pdk_lock_new(session, path, &delayed, &c->lock);
     else if (strcmp(recipe, "rwlock") == 0)

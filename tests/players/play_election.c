@@ -66,6 +66,7 @@ static void join(candidate *one) {
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
     pdk_election_callbacks callbacks = PDK_ELECTION_CALLBACKS_INIT;
     options.identity = c->player.identity;
+    options.naming = c->naming;
     callbacks.elected = on_elected;
     callbacks.deposed = on_deposed;
     callbacks.failed = on_failed;

@@ -48,7 +48,7 @@ enum { LEASE_MS = 9000, SECRETS = 2 };
 enum { USE_EVERY_MS = 100, REMAINING_EVERY = 4 /* uses */ };
 
 typedef struct actor_options {
-    char *recipe, *role, *folder;
+    char *recipe, *role, *folder, *naming;
     int threads, hold_us, think_us;
     int permits, most;    /* of the semaphore; at most so many at once */
     int write, downgrade; /* percent of the turns that write; of these that read on */
@@ -59,6 +59,7 @@ typedef struct actor_options {
 
 typedef struct actor {
     player player;
+    pdk_naming naming;
     const struct actor_play *play;
     actor_options options;
     bool keeps; /* the role: it holds until the grant is lost, or until the order to yield */

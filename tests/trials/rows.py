@@ -7,10 +7,8 @@ from play.faults_client import NOW, ClientFault, Killed
 from play.faults_data import ephemerals, take
 from play.logbook import LogFile
 from play.players import OURS, Slot
-from play.processes import Broken
 
 CURATORS = {"election": 2, "rwlock": 3, "semaphore": 4}  # with --curator so many of the players are Curator's
-HOUR_S = 3600
 
 
 class HolderKilled(Killed):
@@ -81,9 +79,6 @@ class Row:
     clocks: bool = False  # the wall clocks of the sites are up to an hour ahead or behind
     local: list = field(default_factory=list)  # faults of this row alone
 
-    def recipes(self):
-        return list(dict.fromkeys(recipe for recipe, *_ in self.cast))
-
     def slots(self, name, curator=False):
         """One slot for each site. With Curator, the last that take turns or keep are Curator's."""
         found = []
@@ -145,16 +140,3 @@ ROWS = {
         {"late-writes": (20, 3), "cut-off": (3, 1)},
         local=[LateWriter("late-write", LateWriter.HELD_UP), LateWriter("late-answer", LateWriter.LOST)]),
 }
-
-
-def check(slots):
-    """All at sites of their own."""
-    if len({slot.site for slot in slots}) != len(slots):
-        raise Broken("two slots at one site")
-
-
-def set_clocks(players):
-    """From an hour behind to an hour ahead."""
-    last = len(players.clocks) - 1
-    for index, number in enumerate(sorted(players.clocks)):
-        players.clocks[number].set(HOUR_S * (2 * index - last) // max(1, last))
