@@ -6,8 +6,9 @@
 
 #include "world.h"
 
-/* All that is wrong. A test begins with an empty one. */
+/* All that is wrong. played_begin, the first step of a test, empties it. */
 extern GString *wrong;
+void played_begin(void);
 
 bool promises(const struct row *row, pdk_status status);
 const struct row *row_of(const char *name);

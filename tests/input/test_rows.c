@@ -113,6 +113,15 @@ END_TEST
 /* A call that promises neither is about no session. */
 static bool is_of_a_session(const struct row *row) { return promises(row, PDK_CLOSED) || promises(row, PDK_FORKED); }
 
+static bool takes_user_free(const struct row *row) {
+    for (size_t at = 0; at < row->count; at++)
+        if (g_str_equal(row->parameters[at].name, "user_free"))
+            return true;
+    return false;
+}
+
+static int accepted; /* the number of calls that took one: it runs once for each, and for no call that was refused */
+
 static void play_closed(const struct row *row, const union value *values, bool in_callback) {
     const bool both = in_callback && promises(row, PDK_WRONG_THREAD); /* and either may be the answer */
     world_lend(row);
@@ -121,6 +130,7 @@ static void play_closed(const struct row *row, const union value *values, bool i
         return;
     }
     const pdk_status got = (pdk_status)row->call(values);
+    accepted += got == PDK_OK && takes_user_free(row);
     if (!promises(row, got) || got == PDK_FORKED ||
         (both ? got == PDK_OK : got == PDK_CLOSED || got == PDK_WRONG_THREAD))
         complain(row, "closed", pdk_status_name(got));
@@ -194,12 +204,14 @@ static void play_closed_in_callback(void *unused) {
 }
 
 START_TEST(closed) {
+    accepted = 0;
     world_make();
     world_close();
     if (_i == 0)
         play_all_closed(false);
     else
         play_in_callback(ts_bench_client(20000)->session, false, play_closed_in_callback, NULL);
+    ck_assert_int_le(world_freed(), accepted);
     assert_none_wrong();
 }
 END_TEST
@@ -255,12 +267,10 @@ START_TEST(forked) {
 }
 END_TEST
 
-static void make_wrong(void) { wrong = g_string_new(NULL); }
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("input");
     TCase *all = ts_bench_case(suite, "input");
-    tcase_add_checked_fixture(all, make_wrong, world_end);
+    tcase_add_checked_fixture(all, played_begin, world_end);
     tcase_add_test(all, null_is_refused);
     tcase_add_test(all, negative_times);
     tcase_add_test(all, malformed_paths);

@@ -54,14 +54,15 @@ static struct {
     int fd;
 } it;
 
-static int freed;
+static int freed, called;
 
-static void never(void) { g_error("a callback of a call that was refused"); }
+static void never(void) { g_atomic_int_inc(&called); }
 static void on_free(void *user) {
     (void)user;
     g_atomic_int_inc(&freed);
 }
 int world_freed(void) { return g_atomic_int_get(&freed); }
+int world_called(void) { return g_atomic_int_get(&called); }
 
 /* ---- what the objects tell while they are made */
 
@@ -180,6 +181,7 @@ void world_make(void) {
     const int64_t ms = ts_patience(SOON_MS);
     memset(&it, 0, sizeof it);
     g_atomic_int_set(&freed, 0);
+    g_atomic_int_set(&called, 0);
     options.session_timeout_ms = SESSION_MS;
     options.stats_paths = 4;
     it.client = ts_client_open_with(ts_bench_server(), NULL, &options);

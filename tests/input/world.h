@@ -28,7 +28,8 @@ const struct parameter *world_arguments(const struct row *row, union value *valu
 extern unsigned char world_scratch[MOST_PARAMETERS * SCRATCH];
 /* Before a call that gives a reference back. */
 void world_lend(const struct row *row);
-/* How often a user_free of these arguments has run. */
+/* How often a user_free of these arguments has run, and how often any other callback. */
 int world_freed(void);
+int world_called(void);
 
 #endif
