@@ -163,6 +163,7 @@ JUDGES = {
                           packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "closed": server_program("tests/integration/test_close.c", "tests/integration/elections.c", "tests/integration/event_log.c",
                              "tests/integration/self.c"),
+    **{name: server_program(f"tests/input/test_{name}.c", "tests/input/*.c", "tests/input/rows") for name in ("rows", "structs")},
     "testing": server_program("tests/helpers/test_testing.c"),
     "credentials": server_program("tests/integration/test_credentials.c", "tests/integration/refused.c"),
     "protected": server_program("tests/integration/test_protected.c", "tests/integration/refused.c"),
@@ -187,6 +188,12 @@ def _pkg_config(what, packages):
 
 def pkg_config(what, packages):
     return _pkg_config(what, tuple(packages))
+
+
+def text_of(source):
+    """The text of a source. One without a suffix makes it of the public headers."""
+    path = ROOT / source
+    return path.read_text() if path.suffix else run([path, ROOT / "include/paddock", "/dev/stdout"]).stdout
 
 
 class Bench:
@@ -219,7 +226,7 @@ class Bench:
         def one(item):
             (packages, source), name = item
             target = self.folder / f"{name}-{str(source).replace('/', '-')}.o"
-            return (packages, source), self.compile(self.judges[name], source, (ROOT / source).read_text(), target)
+            return (packages, source), self.compile(self.judges[name], source, text_of(source), target)
         self.objects.update(pool.map(one, sorted(wanted.items())))
 
     def program(self, name, label, changes):
