@@ -1,4 +1,4 @@
-/* Releases during link failures, of each recipe, side by side: they never wait for the network, and nothing is left. */
+/* Claims and releases during link failures, of each recipe, side by side. A release never waits for the network, and nothing is left. */
 #include <glib.h>
 
 #include "sides.h"
@@ -166,6 +166,66 @@ START_TEST(handed_over_while_disconnected) {
 }
 END_TEST
 
+/* ---- claims: one request, or its answer, is lost with its connection, and all the same each is granted, once */
+
+static const struct {
+    const char *name;
+    int opcode;
+} requests[] = {
+    {"directory", TS_OP_CREATE_CONTAINER},
+    {"number or record", TS_OP_GET_DATA},
+    {"record or pledge", TS_OP_CREATE},
+    {"list", TS_OP_GET_CHILDREN},
+    {"node", TS_OP_CREATE2},
+};
+enum { REQUESTS = G_N_ELEMENTS(requests) };
+
+static void lose_a_request(int which) {
+    for (each_side(s))
+        ts_proxy_arm(s->p.client[1]->proxy, requests[which / 2].opcode, which % 2 ? TS_LOSE_REPLY : TS_LOSE_REQUEST,
+                     TS_PASS);
+}
+
+/* How many claims met the loss: not every recipe makes every request. */
+static int assert_recovered(void) {
+    int met = 0;
+    for (each_side(s)) {
+        pair_expect(&s->p, s->waiter, PDK_OK);
+        met += ts_proxy_wait_fired(s->p.client[1]->proxy, 0);
+        ts_proxy_disarm(s->p.client[1]->proxy);
+        recipe_await_nodes(s->p.r, s->p.path, s->p.r->held);
+        const char *proof = pdk_hold_sequencer(ts_answer_part(s->waiter));
+        assert_recipe(s->p.r, pdk_session_check_sequencer(s->p.client[0]->session, proof, 5000) == PDK_OK);
+        ck_assert_int_eq(ts_events(s->p.client[1], PDK_SESSION_EXPIRED), 0);
+        pair_release(&s->p, 1, s->waiter);
+        recipe_await_nodes(s->p.r, s->p.path, 0);
+    }
+    return met;
+}
+
+START_TEST(a_lost_answer_is_recovered) {
+    static const int least[REQUESTS] = {RECIPES, 5, 3, RECIPES, RECIPES};
+    sides_begin(2 * SESSION_MS);
+    lose_a_request(_i);
+    for (each_side(s))
+        s->waiter = recipe_async(s->p.r, s->p.object[1], 20000);
+    ck_assert_int_ge(assert_recovered(), least[_i / 2]);
+}
+END_TEST
+
+/* The link is there until the one ahead has gone. */
+START_TEST(a_lost_answer_after_a_wait_is_recovered) {
+    sides_wait(2 * SESSION_MS, PDK_FOREVER);
+    ts_sleep_ms(50);
+    lose_a_request(_i);
+    for (each_side(s))
+        pair_admit(&s->p, 0, s->held);
+    const int met = assert_recovered();
+    ck_assert_msg(met >= (requests[_i / 2].opcode == TS_OP_GET_CHILDREN ? RECIPES : 1), "%s: %d", requests[_i / 2].name,
+                  met);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("release");
     TCase *tcase = ts_bench_case(suite, "release");
@@ -176,6 +236,8 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, released_while_disconnected_and_dropped);
     tcase_add_test(tcase, released_after_the_lease_was_over);
     tcase_add_test(tcase, handed_over_while_disconnected);
+    tcase_add_loop_test(tcase, a_lost_answer_is_recovered, 0, 2 * REQUESTS);
+    tcase_add_loop_test(tcase, a_lost_answer_after_a_wait_is_recovered, 2, 2 * REQUESTS); /* the directories exist */
     return suite;
 }
 

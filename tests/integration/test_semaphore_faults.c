@@ -27,56 +27,6 @@ static void delete_node(const char *path, const char *dir, unsigned rank) {
 
 /* ---- links ---- */
 
-static const struct {
-    const char *name;
-    int opcode;
-    ts_proxy_loss loss;
-} losses[] = {
-    {"directory requested", TS_OP_CREATE_CONTAINER, TS_LOSE_REQUEST},
-    {"directory made", TS_OP_CREATE_CONTAINER, TS_LOSE_REPLY},
-    {"number asked for", TS_OP_GET_DATA, TS_LOSE_REQUEST},
-    {"number read", TS_OP_GET_DATA, TS_LOSE_REPLY},
-    {"list asked for", TS_OP_GET_CHILDREN, TS_LOSE_REQUEST},
-    {"listed", TS_OP_GET_CHILDREN, TS_LOSE_REPLY},
-    {"create requested", TS_OP_CREATE2, TS_LOSE_REQUEST},
-    {"created", TS_OP_CREATE2, TS_LOSE_REPLY},
-};
-
-static void arm(int which) { ts_proxy_arm(a->proxy, losses[which].opcode, losses[which].loss, TS_PASS); }
-
-/* The link has failed once. The claim succeeds all the same, only later. */
-static void assert_recovered(const char *path, ts_answer *taker, int which) {
-    ck_assert_msg(ts_proxy_wait_fired(a->proxy, ts_patience(2000)), "%s", losses[which].name);
-    permits_await_grant(taker);
-    ck_assert_int_eq(permits_taken(path), 3);
-    ck_assert(permits_wait_queued(path, 0));
-    ck_assert_int_eq(pdk_session_check_sequencer(b->session, pdk_hold_sequencer(ts_answer_hold(taker)), 5000), PDK_OK);
-    ck_assert_int_eq(ts_events(a, PDK_SESSION_EXPIRED), 0);
-    ck_assert_int_eq(ts_answer_release(taker), PDK_OK);
-    permits_assert_none(path);
-}
-
-START_TEST(a_lost_answer_is_recovered) {
-    const char *path = ts_fresh_path();
-
-    arm(_i);
-    assert_recovered(path, permits_async(permits_at(a, path, 3), 3, 20000), _i);
-}
-END_TEST
-
-START_TEST(a_lost_answer_about_leases_is_recovered) {
-    const char *path = ts_fresh_path();
-    pdk_hold *held = permits_take(permits_at(b, path, 3), 1);
-    ts_answer *taker = permits_async(permits_at(a, path, 3), 3, 20000);
-
-    permits_await_ahead(taker, 0);
-    ts_sleep_ms(50);
-    arm(_i);
-    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
-    assert_recovered(path, taker, _i);
-}
-END_TEST
-
 /* The session ends while its nodes are being created. The claim queues again, and requests that arrive late take
  * nothing from others. */
 START_TEST(the_session_expires_while_it_takes) {
@@ -323,9 +273,6 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "semaphore_ways");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_loop_test(tcase, a_lost_answer_is_recovered, 0, G_N_ELEMENTS(losses));
-    tcase_add_loop_test(tcase, a_lost_answer_about_leases_is_recovered, 2,
-                        G_N_ELEMENTS(losses)); /* the directories exist */
     tcase_add_loop_test(tcase, the_session_expires_while_it_takes, 0, 2);
     tcase_add_loop_test(tcase, answers_that_come_too_late, 0, 6);
     tcase_add_test(tcase, the_first_node_is_deleted_while_it_waits);
