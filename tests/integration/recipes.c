@@ -12,7 +12,10 @@
 enum { IN_TIME_MS = 5000, PERMITS = 3, SEVERAL = 2, STRIPES = 2, SHORT_DELAY_MS = 100 };
 
 /* The constructors of the recipes fail in tests of failures alone. */
-static void made(pdk_status status) { ck_assert_msg(status == PDK_OK, "%s", pdk_last_error()); }
+static void made(pdk_status status) {
+    if (status != PDK_OK) /* Check counts what succeeds, too, and cannot where no test runs */
+        ck_abort_msg("%s", pdk_last_error());
+}
 
 /* ---- locks */
 
