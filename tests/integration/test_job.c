@@ -1,14 +1,81 @@
-/* A job on a real server: once per period, whoever dies, whatever is lost on the way. */
+/* A job on a real server: once per period, whoever dies, whatever is lost on the way; which options it refuses, what it makes of records that
+ * others wrote, and how its calls end. */
 #include <glib.h>
+#include <paddock/job.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "jobs.h"
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
 #include "ts_expire.h"
 #include "ts_observer.h"
+
+#define NODE "_c_00000000-0000-8000-8000-000000000001-lock-0000000007"
+
+enum { SESSION_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000 };
+
+static void unref_job(void *job) { pdk_job_unref(job); }
+static void free_runs(void *runs) { pdk_job_runs_free(runs); }
+
+static pdk_job *job_of(const ts_client *client, const char *path, const pdk_job_options *options) {
+    pdk_job *job = NULL;
+    pdk_status status = pdk_job_new(client->session, path, options, &job);
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
+    ts_paddock_keep(job, unref_job);
+    return job;
+}
+
+/* A run that was begun: its hold is the caller's. Fails the test when it was not. */
+static pdk_hold *job_begun(pdk_job *job) {
+    pdk_hold *hold = NULL;
+    pdk_status status = pdk_job_acquire(job, ts_patience(PATIENCE_MS), &hold, NULL);
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert(pdk_hold_is_valid(hold));
+    return hold;
+}
+
+/* Fails the test unless it is skipped. What the record says, freed by the support. */
+static pdk_job_runs *job_skipped(pdk_job *job) {
+    pdk_hold *hold = NULL;
+    pdk_job_runs *runs = NULL;
+    pdk_status status = pdk_job_acquire(job, ts_patience(PATIENCE_MS), &hold, &runs);
+    ck_assert_msg(status == PDK_SKIPPED, "%s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert_ptr_null(hold);
+    ck_assert_uint_gt(pdk_job_runs_count(runs), 0);
+    ts_paddock_keep(runs, free_runs);
+    return runs;
+}
+
+static void job_finished(pdk_job *job, pdk_hold *hold, int outcome) {
+    pdk_status status = pdk_job_finish(job, hold, outcome, ts_patience(PATIENCE_MS));
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
+}
+
+static pdk_job_runs *job_runs(const ts_client *client, const char *path) {
+    pdk_job_runs *runs = NULL;
+    pdk_status status = pdk_job_history(client->session, path, ts_patience(PATIENCE_MS), &runs);
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
+    ts_paddock_keep(runs, free_runs);
+    return runs;
+}
+
+static char *job_text(const char *path) {
+    g_autofree char *record = g_strconcat(path, "/record", NULL);
+    char *data = NULL;
+    ck_assert_int_eq(ts_get(ts_bench_server(), record, &data, NULL, NULL), 0);
+    return data;
+}
+
+static void job_write(const char *path, const char *text) {
+    g_autofree char *record = g_strconcat(path, "/record", NULL);
+    if (ts_exists(ts_bench_server(), record, NULL) == 0)
+        ck_assert_int_eq(ts_set(ts_bench_server(), record, text), 0);
+    else
+        ck_assert_int_eq(ts_create(ts_bench_server(), record, text, TS_PERSISTENT, NULL), 0);
+}
 
 enum { HOUR_MS = 3600000, DAY_MS = 24 * HOUR_MS };
 
@@ -16,6 +83,7 @@ static struct {
     const char *path;
     ts_client *a, *b;
     pdk_job_options options;
+    pdk_job *job; /* of a, with the defaults */
 } it;
 
 static void make_it(void) {
@@ -23,6 +91,7 @@ static void make_it(void) {
     it.a = ts_bench_client(SLOW_MS);
     it.b = ts_bench_client(SLOW_MS);
     it.options = (pdk_job_options)PDK_JOB_OPTIONS_INIT;
+    it.job = job_of(it.a, it.path, NULL);
 }
 
 static const pdk_job_run *newest(const pdk_job_runs *runs) {
@@ -372,6 +441,212 @@ START_TEST(what_it_costs) {
 }
 END_TEST
 
+/* ---- options, records of others, and how calls end */
+
+/* Each differs from the defaults in what is not 0. */
+static const struct {
+    const char *word;
+    int64_t every, at, least, most;
+    int32_t retry, history;
+    const char *zone;
+} refused_options[] = {
+    {"at_ms", .at = 1},
+    {"at_ms", .every = 1000, .at = 1000},
+    {"at_ms", .every = 1000, .at = -1},
+    {"every_ms", .every = -1},
+    {"every_ms", .zone = "Europe/Berlin"},
+    {"every_ms", .zone = "Europe/Berlin", .every = HOUR_MS},
+    {"Europe/Nowhere", .zone = "Europe/Nowhere", .every = DAY_MS},
+    {"at_least_ms", .least = INT64_C(315576000001)},
+    {"at_most_ms", .most = INT64_MIN},
+    {"retry", .retry = 2},
+    {"history", .history = -1},
+    {"history", .history = 101},
+};
+
+START_TEST(options_are_checked) {
+    pdk_job *job = NULL;
+    make_it();
+    for (size_t i = 0; i < G_N_ELEMENTS(refused_options); i++) {
+        pdk_job_options o = PDK_JOB_OPTIONS_INIT;
+        o.every_ms = refused_options[i].every;
+        o.at_ms = refused_options[i].at;
+        o.at_least_ms = refused_options[i].least;
+        o.at_most_ms = refused_options[i].most;
+        o.retry = refused_options[i].retry;
+        o.history = refused_options[i].history ? refused_options[i].history : o.history;
+        o.zone = refused_options[i].zone;
+        refused(pdk_job_new(it.a->session, "/a", &o, &job), PDK_INVALID, refused_options[i].word);
+    }
+    it.options.history = 0;
+    refused(pdk_job_new(it.a->session, "/a", &it.options, &job), PDK_INVALID, "history");
+    g_autofree char *path = g_strnfill(501, 'p');
+    path[0] = '/';
+    refused(pdk_job_new(it.a->session, path, NULL, &job), PDK_INVALID, "record stands below");
+    ck_assert_ptr_null(job);
+    ck_assert_int_eq(pdk_job_options_init(&it.options, sizeof it.options), PDK_OK);
+    ck_assert_int_eq(it.options.history, 16);
+    pdk_hold *hold = job_begun(it.job);
+    refused(pdk_job_finish(it.job, hold, -1, 0), PDK_INVALID, "outcome");
+    refused(pdk_job_finish(job_of(it.a, "/a", NULL), hold, 0, 0), PDK_INVALID, "hold");
+    job_finished(it.job, hold, 0);
+}
+END_TEST
+
+static void refuses(pdk_status status, const char *word) {
+    pdk_hold *hold = NULL;
+    pdk_job_runs *runs = NULL;
+    g_autofree char *before = job_text(it.path);
+    refused(pdk_job_acquire(it.job, PATIENCE_MS, &hold, &runs), status, word);
+    refused(pdk_job_history(it.a->session, it.path, PATIENCE_MS, &runs), status, word);
+    g_autofree char *after = job_text(it.path);
+    ck_assert_str_eq(before, after);
+    ck_assert_ptr_null(hold);
+    ck_assert_ptr_null(runs);
+}
+
+START_TEST(records_of_others) {
+    make_it();
+    job_write(it.path, "paddock-job 2\nsomething new");
+    refuses(PDK_UNSUPPORTED, "later version");
+    job_write(it.path, "hello");
+    refuses(PDK_DAMAGED, "/record");
+    job_write(it.path, "paddock-job 1\nR 9 1 0 0 0 0 0 ../../" NODE " a\n");
+    refuses(PDK_DAMAGED, "/record");
+    g_autofree char *large = g_strnfill(100000, 'x');
+    job_write(it.path, large);
+    refuses(PDK_DAMAGED, "/record");
+    job_write(it.path, "paddock-job 1\n"); /* nobody ever writes that, and it says that nobody ran */
+    job_finished(it.job, job_begun(it.job), 0);
+    /* A run of a later token than any that the servers give: nobody may come after it. */
+    job_write(it.path, "paddock-job 1\nR 9223372036854775807 1 0 0 0 0 0 " NODE " a\n");
+    pdk_hold *hold = NULL;
+    refused(pdk_job_acquire(it.job, PATIENCE_MS, &hold, NULL), PDK_LOST, "came after");
+    /* One that the servers' clock will not see. */
+    job_write(it.path, "paddock-job 1\nF 1 253402300799999 253402300799999 0 0 0 0 " NODE " a\n");
+    job_skipped(it.job);
+}
+END_TEST
+
+START_TEST(the_record_goes_while_it_runs) {
+    make_it();
+    g_autofree char *record = g_strconcat(it.path, "/record", NULL);
+    pdk_hold *hold = job_begun(it.job);
+    ck_assert_int_eq(ts_delete(ts_bench_server(), record), 0);
+    refused(pdk_job_finish(it.job, hold, 0, PATIENCE_MS), PDK_REPLACED, it.path);
+    job_write(it.path, "hello");
+    refused(pdk_job_finish(it.job, hold, 0, PATIENCE_MS), PDK_DAMAGED, it.path);
+    pdk_hold_release(hold);
+}
+END_TEST
+
+START_TEST(what_may_not_be_read_or_written) {
+    make_it();
+    pdk_job_runs *runs = NULL;
+    pdk_hold *hold = job_begun(it.job);
+    g_autofree char *record = g_strconcat(it.path, "/record", NULL);
+    ts_observer *admin = ts_observer_open(ts_bench_server());
+    ck_assert_int_eq(ts_observer_set_acl(admin, record, TS_PERM_READ | TS_PERM_ADMIN, "world", "anyone"), 0);
+    refused(pdk_job_finish(it.job, hold, 0, PATIENCE_MS), PDK_NO_PERMISSION, record);
+    ck_assert_int_eq(ts_observer_set_acl(admin, record, TS_PERM_ADMIN, "world", "anyone"), 0);
+    refused(pdk_job_finish(it.job, hold, 0, PATIENCE_MS), PDK_NO_PERMISSION, record);
+    refused(pdk_job_history(it.a->session, it.path, PATIENCE_MS, &runs), PDK_NO_PERMISSION, record);
+    pdk_hold_release(hold);
+    ts_observer_close(admin);
+}
+END_TEST
+
+struct call {
+    pdk_hold *hold;
+    pdk_status status;
+};
+
+static void *call_begin(void *user) {
+    struct call *call = user;
+    call->status = pdk_job_acquire(it.job, ts_patience(PATIENCE_MS), &call->hold, NULL);
+    return NULL;
+}
+
+static void *call_finish(void *user) {
+    struct call *call = user;
+    call->status = pdk_job_finish(it.job, call->hold, 0, ts_patience(PATIENCE_MS));
+    return NULL;
+}
+
+/* The link is silent as soon as the record is asked for. */
+static GThread *begin_in_the_dark(struct call *call) {
+    ts_proxy_arm(it.a->proxy, TS_OP_GET_DATA, TS_LOSE_REPLY, TS_BLACKHOLE);
+    GThread *thread = g_thread_new("begin", call_begin, call);
+    ck_assert(ts_proxy_wait_fired(it.a->proxy, PATIENCE_MS));
+    return thread;
+}
+
+START_TEST(a_closed_session_ends_a_call) {
+    make_it();
+    struct call call = {0};
+    GThread *thread = begin_in_the_dark(&call);
+    pdk_session_close(it.a->session, 0);
+    g_thread_join(thread);
+    ck_assert_int_eq(call.status, PDK_CLOSED);
+}
+END_TEST
+
+static void *call_record(void *user) {
+    struct call *call = user;
+    pdk_job_runs *runs = NULL;
+    call->status = pdk_job_history(it.a->session, it.path, PDK_FOREVER, &runs);
+    return NULL;
+}
+
+/* Cancel a thread while it waits for the answer to a request of that kind. */
+static void cancel_in(void *(*fn)(void *user), struct call *call, int op) {
+    pthread_t thread;
+    void *result = NULL;
+    ts_proxy_arm(it.a->proxy, op, TS_LOSE_REPLY, TS_BLACKHOLE);
+    ck_assert_int_eq(pthread_create(&thread, NULL, fn, call), 0);
+    ck_assert(ts_proxy_wait_fired(it.a->proxy, PATIENCE_MS));
+    ck_assert_int_eq(pthread_cancel(thread), 0);
+    ck_assert_int_eq(pthread_join(thread, &result), 0);
+    ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    ts_proxy_heal(it.a->proxy);
+}
+
+/* In each of its requests. The sanitizer looks what it leaves behind. */
+START_TEST(a_thread_may_be_cancelled) {
+    struct call call = {0};
+    make_it();
+    g_autofree char *record = g_strconcat(it.path, "/record", NULL);
+    cancel_in(call_begin, &call, TS_OP_CREATE); /* of the record */
+    cancel_in(call_begin, &call, TS_OP_GET_DATA);
+    cancel_in(call_begin, &call, TS_OP_SET_DATA); /* which may leave a run that died */
+    ck_assert_int_eq(ts_delete(ts_bench_server(), record), 0);
+    call.hold = job_begun(it.job);
+    cancel_in(call_begin, &call, TS_OP_GET_DATA); /* a look at the run that stands */
+    cancel_in(call_record, &call, TS_OP_GET_DATA);
+    cancel_in(call_finish, &call, TS_OP_GET_DATA);
+    cancel_in(call_finish, &call, TS_OP_SET_DATA);
+    job_finished(it.job, call.hold, 0);
+}
+END_TEST
+
+START_TEST(somebody_else_only_asks) {
+    make_it();
+    g_autofree char *lock = g_strconcat(it.path, "/lock", NULL);
+    pdk_lock *asks = ts_lock(it.a, lock);
+    pdk_hold *other = ts_bench_acquire(asks, PATIENCE_MS), *hold = NULL;
+    refused(pdk_job_acquire(it.job, 0, &hold, NULL), PDK_BUSY, "others ask");
+    refused(pdk_job_acquire(it.job, 120, &hold, NULL), PDK_BUSY, "others ask");
+    refused(pdk_job_finish(it.job, other, 0, 0), PDK_INVALID, "hold");
+    struct call call = {0};
+    GThread *thread = g_thread_new("begin", call_begin, &call);
+    ts_sleep_ms(100);
+    pdk_hold_release(other);
+    g_thread_join(thread);
+    ck_assert_int_eq(call.status, PDK_OK);
+    job_finished(it.job, call.hold, 0);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("job");
     TCase *all = ts_bench_case(suite, "job");
@@ -389,7 +664,13 @@ static Suite *make_suite(void) {
     tcase_add_test(all, the_history_is_bounded);
     tcase_add_test(all, many_ask_at_once);
     tcase_add_test(all, what_it_costs);
-    suite_add_tcase(suite, all);
+    tcase_add_test(all, options_are_checked);
+    tcase_add_test(all, records_of_others);
+    tcase_add_test(all, the_record_goes_while_it_runs);
+    tcase_add_test(all, what_may_not_be_read_or_written);
+    tcase_add_test(all, a_closed_session_ends_a_call);
+    tcase_add_test(all, a_thread_may_be_cancelled);
+    tcase_add_test(all, somebody_else_only_asks);
     return suite;
 }
 

@@ -99,7 +99,7 @@ JUDGES = {
                                "tests/integration/refused.c"),
     "queries": server_program("tests/integration/test_queries.c", "tests/integration/elections.c",
                              "tests/integration/many_nodes.c", "tests/integration/refused.c"),
-    "jobs": server_program("tests/integration/test_job.c", "tests/integration/jobs.c", "tests/integration/refused.c"),
+    "jobs": server_program("tests/integration/test_job.c", "tests/integration/refused.c"),
     "sim": Judge("tests/sim/sim.c", "tests/sim/*.c", "tests/support/simulated/*.c", *LIBRARY, without=r"/test_",
                  packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"], needs="simulations"),
     "answers": Judge("tests/unit/test_contender_answers.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
