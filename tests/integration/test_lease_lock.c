@@ -21,15 +21,8 @@ static struct {
     const char *path;
     char *record;
     ts_client *a, *b;
+    pdk_lease_lock *mine, *theirs; /* of a and of b, with a secret each; for LONG_MS */
 } lease;
-
-static void lease_make(int session_ms) {
-    lease.path = ts_fresh_path();
-    lease.record = g_strconcat(lease.path, "/record", NULL);
-    ts_paddock_keep(lease.record, g_free);
-    lease.a = ts_bench_client(session_ms);
-    lease.b = ts_bench_client(session_ms);
-}
 
 static void unref_lock(void *lock) { pdk_lease_lock_unref(lock); }
 
@@ -43,6 +36,16 @@ static pdk_lease_lock *lease_lock_of(const ts_client *client, const char *with, 
     ck_assert_msg(status == PDK_OK, "%s", pdk_last_error());
     ts_paddock_keep(lock, unref_lock);
     return lock;
+}
+
+static void lease_make(int session_ms) {
+    lease.path = ts_fresh_path();
+    lease.record = g_strconcat(lease.path, "/record", NULL);
+    ts_paddock_keep(lease.record, g_free);
+    lease.a = ts_bench_client(session_ms);
+    lease.b = ts_bench_client(session_ms);
+    lease.mine = lease_lock_of(lease.a, lease_secret, LONG_MS);
+    lease.theirs = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
 }
 
 static pdk_hold *lease_acquired(pdk_lease_lock *lock) {
@@ -72,20 +75,18 @@ static char *lease_text(void) {
 
 START_TEST(held_and_given_up) {
     lease_make(SESSION_MS);
-    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS),
-                   *b = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
-    pdk_hold *hold = lease_acquired(a), *again = NULL;
+    pdk_hold *hold = lease_acquired(lease.mine), *again = NULL;
     int64_t token = pdk_hold_token(hold);
     g_autofree char *held = lease_text();
     ck_assert(g_str_has_prefix(held, "paddock-lease 1\nH "));
     ck_assert(g_str_has_suffix(held, " one\n"));
     ck_assert_ptr_null(strstr(held, lease_secret));
-    lease_stands(b, "");
-    refused(pdk_lease_lock_acquire(a, 0, &again), PDK_DEADLOCK, lease.path);
-    lease_released(a, hold);
-    hold = lease_acquired(b);
+    lease_stands(lease.theirs, "");
+    refused(pdk_lease_lock_acquire(lease.mine, 0, &again), PDK_DEADLOCK, lease.path);
+    lease_released(lease.mine, hold);
+    hold = lease_acquired(lease.theirs);
     ck_assert_int_gt(pdk_hold_token(hold), token);
-    lease_released(b, hold);
+    lease_released(lease.theirs, hold);
     g_autofree char *free = lease_text();
     ck_assert(g_str_has_prefix(free, "paddock-lease 1\nN "));
 }
@@ -94,23 +95,21 @@ END_TEST
 /* Its holder is gone, in whichever way; nobody else comes in; the same secret comes back. */
 START_TEST(it_stands_without_its_holder) {
     lease_make(SESSION_MS);
-    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS),
-                   *b = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
     pdk_lease_lock *restarted = lease_lock_of(lease.b, lease_secret, LONG_MS);
-    pdk_hold *hold = lease_acquired(a);
+    pdk_hold *hold = lease_acquired(lease.mine);
     int64_t token = pdk_hold_token(hold);
     ck_assert_int_eq(ts_expire(lease.a->proxy, ts_bench_server()), 0);
     pdk_hold_release(hold);
-    lease_stands(b, "for one");
-    refused(pdk_lease_lock_acquire(b, 300, &hold), PDK_TIMEOUT, lease.path);
+    lease_stands(lease.theirs, "for one");
+    refused(pdk_lease_lock_acquire(lease.theirs, 300, &hold), PDK_TIMEOUT, lease.path);
     hold = lease_acquired(restarted);
     ck_assert_int_gt(pdk_hold_token(hold), token);
-    lease_stands(b, "");
+    lease_stands(lease.theirs, "");
     pdk_hold_release(hold); /* the lock stays */
-    lease_stands(b, "for one");
-    hold = lease_acquired(a);
-    lease_released(a, hold);
-    lease_released(b, lease_acquired(b));
+    lease_stands(lease.theirs, "for one");
+    hold = lease_acquired(lease.mine);
+    lease_released(lease.mine, hold);
+    lease_released(lease.theirs, lease_acquired(lease.theirs));
 }
 END_TEST
 
@@ -145,16 +144,14 @@ END_TEST
 
 START_TEST(a_waiter_hears_that_it_is_given_up) {
     lease_make(SESSION_MS);
-    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS),
-                   *b = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
-    pdk_hold_release(lease_acquired(a)); /* it stands */
-    struct waiter w = {.lock = b};
+    pdk_hold_release(lease_acquired(lease.mine)); /* it stands */
+    struct waiter w = {.lock = lease.theirs};
     GThread *thread = g_thread_new("waiter", wait_for_it, &w);
     ts_sleep_ms(100);
-    lease_released(a, lease_acquired(a));
+    lease_released(lease.mine, lease_acquired(lease.mine));
     g_thread_join(thread);
     ck_assert_int_eq(w.status, PDK_OK);
-    lease_released(b, w.hold);
+    lease_released(lease.theirs, w.hold);
 }
 END_TEST
 
@@ -242,18 +239,17 @@ START_TEST(records_of_others) {
         {"paddock-lease 1\nH 1 315576000000 " DIGEST " some one\n", PDK_BUSY, "stands for some one"},
     };
     lease_make(SESSION_MS);
-    pdk_lease_lock *lock = lease_lock_of(lease.a, lease_secret, LONG_MS);
-    lease_released(lock, lease_acquired(lock));
+    lease_released(lease.mine, lease_acquired(lease.mine));
     for (size_t i = 0; i < G_N_ELEMENTS(records); i++) {
         pdk_hold *hold = NULL;
         ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, records[i].data), 0);
-        refused(pdk_lease_lock_acquire(lock, 0, &hold), records[i].status, records[i].word);
-        refused(pdk_lease_lock_acquire(lock, ts_patience(1000), &hold),
+        refused(pdk_lease_lock_acquire(lease.mine, 0, &hold), records[i].status, records[i].word);
+        refused(pdk_lease_lock_acquire(lease.mine, ts_patience(1000), &hold),
                 records[i].status == PDK_BUSY ? PDK_TIMEOUT : records[i].status, lease.path);
         ck_assert_ptr_null(hold);
     }
     ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, ""), 0); /* as one that was never held */
-    lease_released(lock, lease_acquired(lock));
+    lease_released(lease.mine, lease_acquired(lease.mine));
 }
 END_TEST
 
@@ -308,13 +304,12 @@ START_TEST(lost_answers_are_settled) {
     for (size_t k = 0; k < G_N_ELEMENTS(losses); k++) {
         for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
             lease_make(SESSION_MS);
-            pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS);
             ts_proxy_arm(lease.a->proxy, ops[i], losses[k], TS_PASS);
-            pdk_hold *hold = lease_acquired(a);
+            pdk_hold *hold = lease_acquired(lease.mine);
             ck_assert(ts_proxy_wait_fired(lease.a->proxy, PATIENCE_MS));
             if (i < 2)
                 ts_proxy_arm(lease.a->proxy, ops[i], losses[k], TS_PASS);
-            lease_released(a, hold);
+            lease_released(lease.mine, hold);
         }
     }
 }
@@ -322,10 +317,8 @@ END_TEST
 
 START_TEST(a_closed_session_ends_the_wait) {
     lease_make(SESSION_MS);
-    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS),
-                   *b = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
-    pdk_hold_release(lease_acquired(a));
-    struct waiter w = {.lock = b};
+    pdk_hold_release(lease_acquired(lease.mine));
+    struct waiter w = {.lock = lease.theirs};
     GThread *thread = g_thread_new("waiter", wait_for_it, &w);
     ts_sleep_ms(200);
     ck_assert_int_eq(pdk_session_close(lease.b->session, PATIENCE_MS), PDK_OK);

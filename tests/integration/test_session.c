@@ -100,20 +100,10 @@ static void check_unavailable(const char *hosts, int32_t connect_timeout_ms) {
     ck_assert_int_eq(event_log_late(&event_log), 0);
 }
 
-START_TEST(a_silent_server_is_unavailable_in_time) {
-    ts_proxy_set_mode(proxy, TS_BLACKHOLE);
-    check_unavailable(ts_ensemble_proxied_hosts(server), 300);
-}
-END_TEST
-
-START_TEST(a_refusing_server_is_unavailable_in_time) {
-    ts_proxy_set_mode(proxy, TS_CUT);
-    check_unavailable(ts_ensemble_proxied_hosts(server), 300);
-}
-END_TEST
-
-START_TEST(a_server_that_accepts_and_says_nothing_is_unavailable_in_time) {
-    ts_proxy_set_mode(proxy, TS_BLACKHOLE_DOWN);
+/* It is silent, it refuses, or it accepts and says nothing. */
+START_TEST(a_server_is_unavailable_in_time) {
+    static const ts_proxy_mode modes[] = {TS_BLACKHOLE, TS_CUT, TS_BLACKHOLE_DOWN};
+    ts_proxy_set_mode(proxy, modes[_i]);
     check_unavailable(ts_ensemble_proxied_hosts(server), 300);
 }
 END_TEST
@@ -340,9 +330,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("session");
     tcase_add_unchecked_fixture(cases, begin, end);
     tcase_add_checked_fixture(cases, set_up, check_nothing_left);
-    tcase_add_test(cases, a_silent_server_is_unavailable_in_time);
-    tcase_add_test(cases, a_refusing_server_is_unavailable_in_time);
-    tcase_add_test(cases, a_server_that_accepts_and_says_nothing_is_unavailable_in_time);
+    tcase_add_loop_test(cases, a_server_is_unavailable_in_time, 0, 3);
     tcase_add_test(cases, a_server_that_answers_in_time_is_connected);
     tcase_add_test(cases, dead_servers_in_the_list_are_passed_over);
     tcase_add_test(cases, a_name_and_an_unresolvable_name);
