@@ -9,8 +9,9 @@ void cmd_lease_begin(cmd_lease *lease, pdk_session *session, bool timing) {
     lease->interval_ms = lease->timeout_ms / 40;
 }
 
-int64_t cmd_lease_publish(cmd_lease *lease, int64_t remaining, cmd_moments *moments) {
-    int64_t now = cmd_now_ms();
+int64_t cmd_lease_publish(cmd_lease *lease, const cmd_keeper *keeper, cmd_moments *moments) {
+    int64_t now = cmd_now_ms(); /* ahead of what is left: we may be held up in between */
+    int64_t remaining = cmd_keeper_remaining_ms(keeper);
     if (remaining > 0 && now + remaining > lease->end) {
         if (lease->grace_ms == 0)
             lease->grace_ms = remaining / 2 < lease->timeout_ms / 6 ? remaining / 2 : lease->timeout_ms / 6;

@@ -10,7 +10,7 @@
 #define CMD_LEASE_H
 
 #include "guard.h"
-#include <paddock/paddock.h>
+#include "keeper.h"
 
 typedef struct {
     int64_t timeout_ms, grace_ms, margin_ms, end, interval_ms;
@@ -19,9 +19,9 @@ typedef struct {
 
 /* For one hold. */
 void cmd_lease_begin(cmd_lease *lease, pdk_session *session, bool timing);
-/* The hold stays valid for so many ms from now on: writes the moments for the guardian to read. Returns after how many
- * ms to do so again. A lease never gets shorter, so the guardian never knows too late a moment. */
-int64_t cmd_lease_publish(cmd_lease *lease, int64_t remaining, cmd_moments *moments);
+/* Writes until when the keeper's hold stays valid, for the guardian to read. Returns after how many ms to do so again. A
+ * lease never gets shorter, so the guardian never knows too late a moment. */
+int64_t cmd_lease_publish(cmd_lease *lease, const cmd_keeper *keeper, cmd_moments *moments);
 /* With --timing: says how far TERM, KILL and the earliest expiry are. */
 void cmd_lease_tell(const cmd_lease *lease, const char *event);
 

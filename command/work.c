@@ -189,7 +189,7 @@ static int attend(cmd_work *w) {
     while (!w->gone) {
         int number = 0;
         handle_ask(w);
-        int64_t next = cmd_lease_publish(&w->lease, cmd_keeper_remaining_ms(w->keeper), w->guard.moments);
+        int64_t next = cmd_lease_publish(&w->lease, w->keeper, w->guard.moments);
         int64_t left = w->deadline - cmd_now_ms();
         if (!w->too_long && left < next)
             next = left < 0 ? 0 : left;
@@ -259,7 +259,7 @@ int cmd_work_run(cmd_work *w, int index) {
     atomic_store(&w->guard.moments->kill_at, INT64_MAX);
     atomic_store(&w->guard.moments->over, false);
     cmd_lease_begin(&w->lease, w->keeper->session, w->keeper->settings->timing);
-    (void)cmd_lease_publish(&w->lease, cmd_keeper_remaining_ms(w->keeper), w->guard.moments);
+    (void)cmd_lease_publish(&w->lease, w->keeper, w->guard.moments);
     cmd_lease_tell(&w->lease, "granted");
     if (w->lease.end == 0) { /* we were asleep since the grant */
         w->gone = w->lost = true;
