@@ -506,6 +506,7 @@ END_TEST
 /* The references come back the other way round: what is due then was never due for anybody. */
 START_TEST(with_a_claim_cancelled_after_it) {
     open_it(PDK_DISPATCH_MANUAL);
+    pdk_session_unref(pdk_session_ref(it.session));
     drop();
     ts_sleep_ms(100); /* the connector sleeps again */
     claim_by(on_answer);

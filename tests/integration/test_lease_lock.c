@@ -525,6 +525,7 @@ END_TEST
 START_TEST(the_last_reference_goes) {
     pthread_t thread;
     pdk_hold *theirs = begin((enum wait)_i, &thread);
+    pdk_lease_lock_unref(pdk_lease_lock_ref(call.lock)); /* one more, and not the last */
     pdk_lease_lock_unref(g_steal_pointer(&call.lock));
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_str_eq(pdk_status_name(call.status), "PDK_CANCELED");
