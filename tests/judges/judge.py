@@ -10,14 +10,14 @@
                       itself, and each one ends when told
     judge_liveness    in each calm each claim that waits is answered in time and each path is served; all players claim; nothing
                       is left at the end
-    judge_wake        who waits is granted soon after nobody is in its way
-    judge_order       who asks when another one is in the queue is granted later
+    judge_wake        a claim is granted soon after nobody is in its way
+    judge_order       a claim that is made when another one is in the queue is granted later
     judge_delay       after an end without a release nobody is granted for the lock-delay
     judge_lease       nobody but the owner of the secret is granted a lease lock before its end
     judge_job         a job starts once in a period, and not before its least; no run outlasts its most; the record is true
     judge_group       views are numbered, each change is told once, nothing gets older, a calm ends without ghosts; who is seen to
                       have gone does not believe any more that it is there
-    judge_observers   who listens to an election hears of each leader, in order, by its name
+    judge_observers   each process that listens to an election hears of each leader, in order, by its name
     judge_needs       enough has happened
     judge_counted     what the library counts of grants, answers, losses and hand-overs is what the log has
     judge_recovery    nothing; it counts what a fault costs, for the tables of report.py

@@ -71,7 +71,7 @@ def judge_killed(hold):
 
 
 def judge_overslept(record, hold):
-    """Who is stopped for longer than a session lives has lost its grant, and a release says so."""
+    """A player that is stopped for longer than a session lives has lost its grant, and a release says so."""
     if ("released" in (how for _, how in hold.ended) and hold.releasing != NEVER
             and any(hold.granted <= stopped and resumed <= hold.releasing and resuming - stopped > record.settings.session_ns
                     for stopped, resuming, resumed in hold.player.stops)):

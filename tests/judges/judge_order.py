@@ -1,4 +1,4 @@
-"""Turns come in the order of the queue: who asks when another one is in the queue already is granted later.
+"""Turns come in the order of the queue: a claim that is made when another one is in the queue already is granted later.
 
 Threads that share a lock may be handed a turn for which their process queued earlier, so many times in a row, and one that another
 thread gave up. A claim whose entry belonged to an earlier session proves nothing.

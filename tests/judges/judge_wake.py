@@ -1,4 +1,4 @@
-"""A claim that nobody is in the way of is granted soon. One that nobody wakes looks again after the session timeout, which is later.
+"""A claim is granted soon after nobody is in its way. A claim that nobody wakes looks again after the session timeout, which is later.
 
 Time counts from the last of these: it was asked; a grant of its path ended; what was done to a player of the path, a holder or one
 that waited before it, must have ended that one's session.

@@ -25,7 +25,7 @@ from play.schedule import Schedule
 ORDER_S = 20
 MOST, MOST_S = 10, 60  # times its time, and so many seconds more, until enough has to have happened
 HOUR_S = 3600
-# What a site's wire is told, and the orders to tests/programs/zk.
+# The words to a site's wire, and the orders to tests/programs/zk.
 WIRED = {"cut clients": ["cut"], "reset clients": ["reset"], "kill clients": ["reset", "heal"], "lose answers": ["lose"], "heal": ["heal"]}
 
 
@@ -85,7 +85,7 @@ class Site(ground.Site):
 
 @dataclass
 class Play:
-    """What is played on such servers."""
+    """A run on such servers: the players, the faults, and the end."""
     slots: list
     session_ms: int
     tick_ms: int

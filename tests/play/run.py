@@ -1,4 +1,4 @@
-"""What begins and ends every run: its settings for the judges, its end, and how all of it is taken down."""
+"""The frame of every run: its settings for the judges, its end, and how all of it is taken down."""
 import contextlib
 import signal
 

@@ -14,10 +14,7 @@ static void on_elected(pdk_hold *hold, void *user) {
     candidate *one = user;
     actor *c = one->c;
     pthread_mutex_lock(&c->mutex);
-    claim_record *record = g_steal_pointer(&one->asking);
-    if (!record) /* it was withdrawn at that moment: it is deposed at once */
-        record = record_new(c, "leader", 0, PDK_FOREVER);
-    one->held = record;
+    claim_record *record = one->held = record_answered(c, &one->asking, "leader");
     pthread_mutex_unlock(&c->mutex);
     record_granted(record, hold);
     pthread_mutex_lock(&c->mutex);

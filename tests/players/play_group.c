@@ -80,10 +80,7 @@ static void on_joined(pdk_hold *hold, void *user) {
     member *one = user;
     actor *c = one->c;
     pthread_mutex_lock(&c->mutex);
-    claim_record *record = g_steal_pointer(&one->asking);
-    if (!record) /* it was withdrawn at that moment: it is lost at once */
-        record = record_new(c, "member", 0, PDK_FOREVER);
-    one->held = record;
+    claim_record *record = one->held = record_answered(c, &one->asking, "member");
     pthread_mutex_unlock(&c->mutex);
     record_granted(record, hold);
 }

@@ -37,6 +37,11 @@ claim_record *record_new_with(actor *c, const char *kind, int count, int64_t tim
     return record;
 }
 
+claim_record *record_answered(actor *c, claim_record **asking, const char *kind) {
+    claim_record *record = g_steal_pointer(asking);
+    return record ? record : record_new(c, kind, 0, PDK_FOREVER);
+}
+
 int record_number(const claim_record *record) { return record->number; }
 
 void record_queued(const claim_record *record) {

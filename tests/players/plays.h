@@ -157,6 +157,8 @@ bool pending_may_fail(const pending *p);
 claim_record *record_new(actor *c, const char *kind, int count, int64_t timeout_ms);
 /* more: "key=value …" of the line, or "". */
 claim_record *record_new_with(actor *c, const char *kind, int count, int64_t timeout_ms, const char *more);
+/* Under the mutex. That claim, which is granted. It may have been withdrawn at that moment: then it is lost at once. */
+claim_record *record_answered(actor *c, claim_record **asking, const char *kind);
 void record_failed(claim_record *record, pdk_status status);
 /* The claim stands in the queue. */
 void record_queued(const claim_record *record);

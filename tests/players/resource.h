@@ -1,7 +1,7 @@
 /*
  * The resource that the players' grant protects, twice, as two files:
  *     NAME.naive    a number, twice. A use reads it and writes one more, as a program does that trusts its lock alone: first one
- *                   half, then the other. Who looks in between, without the lock, sees it torn.
+ *                   half, then the other. A look in between, without the lock, sees it torn.
  *     NAME.fenced   "TOKEN HANDOVER COUNT": the largest fencing token so far, and the number of accepted writes. It is
  *                   read and changed under an exclusive lock of the file, which stands for the resource's own atomicity.
  */
