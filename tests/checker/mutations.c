@@ -46,7 +46,7 @@ static bool is_kind(const struct history *h, int32_t at, enum history_kind kind)
 /* ---- nodes */
 
 static bool is_deleted_by_owner(const struct history *h, int32_t at) {
-    return is_kind(h, at, HISTORY_DELETED) && h->events[at].b != 0;
+    return is_kind(h, at, HISTORY_DELETED) && h->events[at].b != 0 && !mutation_is_broken(h, h->events[at].a);
 }
 
 static bool foreign_delete(struct history *h, struct sim_random *chance) {
@@ -328,6 +328,12 @@ const struct mutation mutations[] = {
     {"a valid set lost", spoil_set_lost},
     {"a set lost twice", spoil_set_lost_twice},
     {"another status of a set's release", spoil_set_release},
+    {"a wish instead of an identity", spoil_wish_identity},
+    {"a wish for one that waits", spoil_wish_to_another},
+    {"a wish told twice", spoil_told_again},
+    {"a node handed over that was asked for", spoil_asked_handed_over},
+    {"another answer to an ask", spoil_ask_answer},
+    {"a wish that stands nowhere", spoil_dropped_wish},
     {"an old holder's write", spoil_guarded_late},
     {"a write of nobody who opened", spoil_guarded_foreign},
     {"a confirmed write gone", spoil_guarded_lost},

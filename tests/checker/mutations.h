@@ -29,6 +29,8 @@ int32_t mutation_next(const struct history *h, int32_t at, enum history_kind kin
 const struct history_event *mutation_grant(const struct history *h, int32_t hold);
 
 /* --- mutations_holds.c */
+/* Did somebody ask for that node to be broken? */
+bool mutation_is_broken(const struct history *h, int64_t token);
 /* Did an admin delete the node? Then little is promised. */
 bool mutation_has_removed_node(const struct history *h, int64_t token);
 bool spoil_swapped_grants(struct history *h, struct sim_random *chance);
@@ -79,6 +81,14 @@ bool spoil_set_valid(struct history *h, struct sim_random *chance);
 bool spoil_set_lost(struct history *h, struct sim_random *chance);
 bool spoil_set_lost_twice(struct history *h, struct sim_random *chance);
 bool spoil_set_release(struct history *h, struct sim_random *chance);
+
+/* --- mutations_asks.c */
+bool spoil_wish_identity(struct history *h, struct sim_random *chance);
+bool spoil_wish_to_another(struct history *h, struct sim_random *chance);
+bool spoil_told_again(struct history *h, struct sim_random *chance);
+bool spoil_asked_handed_over(struct history *h, struct sim_random *chance);
+bool spoil_ask_answer(struct history *h, struct sim_random *chance);
+bool spoil_dropped_wish(struct history *h, struct sim_random *chance);
 
 /* --- mutations_guarded.c */
 bool spoil_guarded_late(struct history *h, struct sim_random *chance);

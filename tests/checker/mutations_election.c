@@ -163,9 +163,12 @@ bool spoil_told_after_stop(struct history *h, struct sim_random *chance) {
     return mutation_insert(h, at + 1, told);
 }
 
-/* The last report to an observer before all were served. It gets more reports after that. */
+/* The last report to an observer before all were served, and the first of that leader. It gets more reports after that. */
 static bool is_last_told(const struct history *h, int32_t at) {
     int32_t settled = settled_at(h), next = mutation_next(h, at, HISTORY_LEADER, h->events[at].id);
+    for (int32_t i = 0; i < at; i++)
+        if (is_kind(h, i, HISTORY_LEADER) && h->events[i].id == h->events[at].id && h->events[i].a == h->events[at].a)
+            return false;
     return is_told_of_leader(h, at) && at < settled && next > settled && is_of_open(h, at);
 }
 

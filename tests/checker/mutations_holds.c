@@ -10,7 +10,16 @@
 static bool is_grant(const struct history *h, int32_t at) { return h->events[at].kind == HISTORY_GRANT; }
 
 /* Did an admin delete its node? Then little is promised. */
+bool mutation_is_broken(const struct history *h, int64_t token) {
+    for (int32_t i = 0; i < h->count; i++)
+        if (h->events[i].kind == HISTORY_ASKS && h->events[i].a == token)
+            return true;
+    return false;
+}
+
 bool mutation_has_removed_node(const struct history *h, int64_t token) {
+    if (mutation_is_broken(h, token))
+        return true;
     for (int32_t i = 0; i < h->count; i++)
         if (h->events[i].kind == HISTORY_DELETED && h->events[i].a == token)
             return h->events[i].b == 0;

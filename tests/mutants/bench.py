@@ -107,7 +107,6 @@ JUDGES = {
     "group": check_program("tests/fakes/test_driver_group_play.c", "tests/fakes/group_truth.c", "tests/fakes/trouble.c",
                            "tests/fakes/platform_bench.c", *SUPPORT, needs="simulations"),
     "asks": check_program("tests/fakes/test_driver_job.c", "tests/fakes/platform_bench.c", *SUPPORT),
-    "asked": check_program("tests/fakes/test_driver_asked.c", *CONTEST, *SUPPORT, needs="simulations"),
     "striped": check_program("tests/fakes/test_driver_striped.c", *CONTEST, *SUPPORT),
     "striped_connection": check_program("tests/fakes/test_driver_striped_number.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "majority": Judge("tests/model/test_majority_model.c", "tests/model/majority*.c", "tests/model/record*.c",

@@ -32,7 +32,11 @@ void checker_begin(struct checker *c, const struct plan *plan) {
     c->detail[0] = '\0';
     c->healed_at = INT64_MAX;
     c->holds_count = c->claims_count = c->nodes_count = c->live_count = c->valid_count = c->misled_count = 0;
-    c->candidacies_count = c->observers_count = 0;
+    c->candidacies_count = c->observers_count = c->asks_count = 0;
+    c->calm = plan_is_calm(plan);
+    c->listens = plan->listens != 0;
+    c->round_trips = 10 * INT64_C(1000000) +
+                     8 * (plan->latency_most * INT64_C(1000) + (plan->far_to + plan->far_from) * INT64_C(1000000));
     memset(c->processes, 0, sizeof c->processes);
     memset(c->paths, 0, sizeof c->paths);
     memset(c->sessions, 0, sizeof c->sessions);
@@ -91,6 +95,7 @@ static void ended(struct checker *c, const struct history_event *e) {
     checker_claims_end(c, e);
     checker_holds_end(c, e);
     checker_sets_end(c, e);
+    checker_asks_end(c, e);
     checker_candidates_end(c, e);
     checker_nodes_end(c, e);
     checker_delay_end(c, e);
@@ -126,6 +131,10 @@ static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct h
     [HISTORY_RELEASED] = checker_hold_event,
     [HISTORY_WRITE] = checker_hold_event,
     [HISTORY_RETIRED] = checker_hold_event,
+    [HISTORY_ASKS] = checker_ask_event,
+    [HISTORY_WISH] = checker_ask_event,
+    [HISTORY_TOLD] = checker_ask_event,
+    [HISTORY_ASK_ANSWERED] = checker_ask_event,
     [HISTORY_RIGHT] = checker_set_event,
     [HISTORY_PART] = checker_set_event,
     [HISTORY_LOOKED] = checker_set_event,

@@ -5,7 +5,7 @@
  *     checks_nodes.c       owners of nodes, and none left      checks_candidates.c   elected, deposed
  *     checks_claims.c      answers, sessions, silence          checks_observers.c    news of leaders
  *     checks_guarded.c     guarded znodes                      checks_delay.c        lock-delays
- *     checks_set.c         sets of rights
+ *     checks_set.c         sets of rights                      checks_asks.c         asks to let go, broken nodes
  */
 #ifndef CHECKER_H
 #define CHECKER_H
@@ -63,6 +63,10 @@
     X(SET_VALID, "a set is valid, and not each of its parts, or the other way round")                                  \
     X(SET_LOST, "a set is told of a loss that is none, or twice, late or never")                                       \
     X(SET_RELEASE, "the release of a set answers what is not so")                                                      \
+    X(ASK_FIRST, "a wish is written to a node that is not the first, or instead of its identity")                      \
+    X(ASK_TOLD, "a holder is told of a wish that is none of its node, or not told of one")                             \
+    X(ASK_HANDED, "a node that was asked for is handed over")                                                          \
+    X(ASK_ANSWER, "an ask, or a break, answers what is not so, or late")                                               \
     X(ELECTED, "elected without a valid hold")                                                                         \
     X(TERMS, "elected and deposed do not alternate")                                                                   \
     X(DEPOSED, "deposed for a reason that is not so")                                                                  \
@@ -108,6 +112,10 @@ const char *check_words(enum check check);
     X(SETS, "sets of several")                                                                                         \
     X(SETS_LOST, "sets lost")                                                                                          \
     X(SETS_OVER_SESSIONS, "sets over two sessions")                                                                    \
+    X(WISHES, "wishes written")                                                                                        \
+    X(ASKED, "holders told of a wish")                                                                                 \
+    X(BROKEN, "nodes broken")                                                                                          \
+    X(OTHER_TOKEN, "breaks of another token")                                                                          \
     X(TERMS, "terms of office")                                                                                        \
     X(RESIGNED, "resigned")                                                                                            \
     X(LEFT, "left in office")                                                                                          \
@@ -134,13 +142,14 @@ const char *meeting_name(enum meeting meeting);
 #define CHECKER_STATUSES 21
 
 struct checker_hold {
-    int64_t token, granted_at, until, ended_at, downgraded_at, removed_at;
+    int64_t token, granted_at, received_at, until, ended_at, downgraded_at, removed_at;
     int64_t nodes[PLAN_COUNT_MOST]; /* czxids of the nodes it stands on */
     uint32_t handover;
     int32_t session, count, nodes_count;
     int8_t process, path, mode;
     bool known, ended, received, wants_lost, released, dropped, lost, removed;
     bool returned; /* released while it was valid */
+    bool let_go;   /* by giving the last reference back: a callback that is due has one, too */
     bool downgraded, exchanged;
     bool guards; /* it has opened the guarded node */
 };
@@ -176,6 +185,9 @@ struct checker_node {
     bool exchanged_gone;        /* takes over from a node that was removed before */
     bool was_first, held;       /* held: some hold stands on it, or did */
     bool pledged;               /* its pledge is there */
+    int64_t identity_hash, wished_at;
+    int32_t wish;     /* the newest ask that stands in it */
+    bool told, heard; /* of that one; of any */
 };
 
 struct checker_candidacy {
@@ -189,6 +201,19 @@ struct checker_observer {
     int32_t session, identity;
     int8_t process, path;
     bool known, told, frees, stopped, freed; /* frees: there is a user_free */
+};
+
+/* The nodes in which an ask has been written, how often, and how often their holders were told. */
+struct checker_ask {
+    int64_t token, due, deadline, asked_at;
+    struct {
+        int64_t czxid;
+        int32_t written, told;
+    } nodes[4];
+    int32_t session, count;
+    int8_t process, path;
+    bool known, answered, other, is_over; /* other: the node that it names never had that token; */
+                                          /* is_over: nothing of it is on its way any more */
 };
 
 struct checker_session {
@@ -223,8 +248,8 @@ struct checker_path {
 
 struct checker {
     int32_t max_handovers, max_handover_ms; /* of the plan */
-    bool disagree;
-    int64_t timeout;
+    bool disagree, calm, listens;
+    int64_t timeout, round_trips; /* where nothing goes wrong, some of them take no longer */
     bool broken;
     enum check check;
     char detail[200];
@@ -233,13 +258,14 @@ struct checker {
     /* the state */
     int64_t healed_at;
     int32_t holds_count, claims_count, nodes_count, live_count, valid_count, misled_count;
-    int32_t candidacies_count, observers_count;
+    int32_t candidacies_count, observers_count, asks_count;
     struct checker_process processes[PLAN_PROCESSES];
     struct checker_path paths[PLAN_PATHS];
     struct checker_session sessions[HISTORY_SESSIONS];
     struct checker_hold holds[HISTORY_HOLDS];
     struct checker_claim claims[HISTORY_CLAIMS];
     struct checker_set sets[HISTORY_CLAIMS];
+    struct checker_ask asks[HISTORY_ASKINGS];
     struct checker_node nodes[HISTORY_NODES];
     struct checker_candidacy candidacies[HISTORY_CANDIDACIES];
     struct checker_observer observers[HISTORY_OBSERVERS];
@@ -306,6 +332,13 @@ void checker_rwlock_granted(struct checker *c, struct checker_hold *hold, const 
                             const struct history_event *e);
 void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32_t taken,
                              const struct history_event *e);
+/* Of asks; a grant, the end of a hold by its owner, and the very end. */
+void checker_ask_event(struct checker *c, const struct history_event *e);
+void checker_ask_granted(struct checker *c, const struct checker_hold *hold, const struct history_event *e);
+void checker_ask_released(struct checker *c, const struct checker_hold *hold, const struct history_event *e);
+void checker_asks_end(struct checker *c, const struct history_event *e);
+/* Did somebody ask for that node to be broken? */
+bool checker_is_broken(struct checker *c, const struct checker_node *node);
 /* Of sets: their rights, parts, losses and ends; the answer; and the very end. */
 void checker_set_event(struct checker *c, const struct history_event *e);
 void checker_set_delivered(struct checker *c, const struct checker_claim *claim, const struct history_event *e);

@@ -42,6 +42,7 @@ static void elected(struct checker *c, struct checker_candidacy *candidate, cons
         return;
     }
     hold->received = true;
+    hold->received_at = e->at;
     hold->wants_lost = e->extra != 0;
     candidate->told = true;
     candidate->hold = (int32_t)e->b;

@@ -77,6 +77,7 @@ static void delivered(struct checker *c, const struct checker_claim *claim, cons
                       (unsigned long long)hold->token, e->clock >= claim->deadline ? "too late" : "which is over");
     if (!c->broken) {
         hold->received = true;
+        hold->received_at = e->at;
         hold->wants_lost = e->extra != 0;
     }
 }

@@ -129,6 +129,7 @@ void checker_granted(struct checker *c, const struct history_event *e) {
     if (hold->mode == MODE_EXCLUSIVE)
         check_handovers(c, hold, e);
     checker_delay_granted(c, hold, e);
+    checker_ask_granted(c, hold, e);
     c->evaluated[CHECK_LOCAL_ORDER]++;
     if (e->passed > 0)
         checker_break(c, CHECK_LOCAL_ORDER, e, "p%d's grant of %llx/%u passes %d who came before", hold->process,

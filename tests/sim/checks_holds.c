@@ -92,7 +92,11 @@ static void check_late(struct checker *c, struct checker_hold *hold, const struc
 /* Only an admin, or a server that gives false answers, makes a node disappear. */
 static void check_reason(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     const struct checker_node *node = checker_node_of(c, hold->token);
+    bool early = hold->ended && hold->ended_at < hold->until && !hold->returned;
     c->evaluated[CHECK_REASON]++;
+    if (c->calm && early && e->a != PDK_REASON_NODE_GONE)
+        checker_break(c, CHECK_REASON, e, "p%d's hold of %llx: %s, and it was neither over nor released", hold->process,
+                      (unsigned long long)hold->token, pdk_reason_name((pdk_reason)e->a));
     if (e->a == PDK_REASON_NODE_GONE && !checker_has_removed_node(c, hold) &&
         !(node && checker_was_misled(c, node->session)))
         checker_break(c, CHECK_REASON, e, "p%d's hold of %llx: NODE_GONE, and nobody has taken it", hold->process,
@@ -137,6 +141,7 @@ void checker_hold_returned(struct checker *c, struct checker_hold *hold, const s
 
 static void released(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     bool valid = checker_is_valid(hold, e->at);
+    checker_ask_released(c, hold, e);
     c->evaluated[CHECK_RELEASE]++;
     if ((valid && e->a != STATUS_OK) || (!valid && e->a != STATUS_LOST) || hold->released)
         checker_break(c, CHECK_RELEASE, e, "p%d's release of %llx answers %lld; it is %s", hold->process,
@@ -146,6 +151,7 @@ static void released(struct checker *c, struct checker_hold *hold, const struct 
     if (valid)
         check_gone(c, hold, e);
     hold->dropped = !valid && e->b; /* it is lost, and the report may have been under way */
+    hold->let_go = e->b != 0;
     checker_hold_returned(c, hold, e);
 }
 

@@ -62,6 +62,7 @@ static void created(struct checker *c, const struct history_event *e) {
         .created_at = e->at,
         .sequence = e->id,
         .identity = e->number,
+        .identity_hash = e->clock,
         .path = e->path,
         .mode = e->mode,
     };
@@ -109,7 +110,7 @@ static void deleted(struct checker *c, const struct history_event *e) {
     if (!node || node->gone)
         return;
     c->evaluated[CHECK_OWN_NODES]++;
-    if (e->b == 0)
+    if (e->b == 0 || checker_is_broken(c, node))
         node->removed = true;
     else if (e->b != node->session)
         checker_break(c, CHECK_OWN_NODES, e, "session %llx deletes number %d of session %llx", (unsigned long long)e->b,

@@ -39,13 +39,13 @@ static bool all_clients(const struct deployment *d, bool (*is_good)(const pdk_se
 
 /* Candidates aside: they have a leader, and all observers know it. */
 static bool is_served(const struct deployment *d) {
-    return d->unanswered == 0 && d->holding == 0 && d->guarding == 0 && all_clients(d, is_connected) &&
-           checker_is_settled(&d->checker, d->agenda.now);
+    return d->unanswered == 0 && d->holding == 0 && d->guarding == 0 && d->asking == 0 &&
+           all_clients(d, is_connected) && checker_is_settled(&d->checker, d->agenda.now);
 }
 
 static bool is_done(const struct deployment *d) {
-    return d->unanswered == 0 && d->holding == 0 && d->offices == 0 && d->guarding == 0 && d->checker.live_count == 0 &&
-           all_clients(d, has_left) && checker_is_settled(&d->checker, d->agenda.now);
+    return d->unanswered == 0 && d->holding == 0 && d->offices == 0 && d->guarding == 0 && d->asking == 0 &&
+           d->checker.live_count == 0 && all_clients(d, has_left) && checker_is_settled(&d->checker, d->agenda.now);
 }
 
 /* By then every waiter has been served: dead sessions expire, a leader is elected, clients come back, and those in the

@@ -170,6 +170,7 @@ static void begin(struct deployment *d, const struct plan *plan) {
     d->history.count = 0;
     d->history.full = d->healed = d->refused = false;
     d->clients_count = d->claims_count = d->holds_count = d->candidates_count = d->observers_count = 0;
+    d->asking = d->asks_count = 0;
     d->unanswered = d->holding = d->offices = d->guarding = d->payloads = 0;
     memset(d->resources, 0, sizeof d->resources);
     memset(d->naive, 0, sizeof d->naive);

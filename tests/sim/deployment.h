@@ -7,6 +7,7 @@
  *                 ├─ workload.c    the workload of a process: claims,
  *                 │    ├─ holdings.c    holds, writes, downgrades,
  *                 │    ├─ sets.c        sets of rights,
+ *                 │    ├─ asks.c        asks to let go, breaks,
  *                 │    ├─ guarding.c    guarded znodes, in threads of their own,
  *                 │    └─ candidates.c  candidacies, terms of office, observers
  *                 ├─ resource.c    the resources that holds protect: a fenced one, and a naive one
@@ -116,7 +117,7 @@ struct client {
     struct claiming *claims;
     struct holding *holdings;
     struct observing *observers;
-    int32_t unanswered;
+    int32_t unanswered, asking;
 };
 
 /* A process of the plan, through all its restarts. */
@@ -173,6 +174,7 @@ struct deployment {
     struct player players[PLAN_PROCESSES];
     int32_t clients_count, claims_count, holds_count, candidates_count, observers_count;
     int32_t unanswered, holding, offices; /* how many of each there are now */
+    int32_t asking, asks_count;           /* asks without an answer; and all */
     int32_t guarding, payloads;           /* threads that have a guarded znode open now; payloads so far */
     bool healed, refused;                 /* refused: an access list forbade something, once */
     int64_t started, horizon;             /* the plan's time 0, and its end */
@@ -264,6 +266,10 @@ void holding_note_released(struct holding *h, pdk_status status, bool dropped);
 /* --- sets.c, all in the process */
 void sets_take(void *player, void *action);
 void sets_give_back(struct claiming *claim);
+
+/* --- asks.c, all in the process */
+void asks_ask(void *player, void *action);
+void asks_break(void *player, void *action);
 
 /* --- guarding.c, in the process */
 /* A thread opens the guarded znode of the path with this hold, and reads and writes it, while the hold is used and after that. */

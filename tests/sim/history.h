@@ -23,6 +23,7 @@
 #define HISTORY_CANDIDACIES 512
 #define HISTORY_OBSERVERS 1024
 #define HISTORY_CONTENTS 2048
+#define HISTORY_ASKINGS 512
 
 /* X(CONSTANT, "name", "a", "b"): the kind, and what its two numbers mean. */
 #define HISTORY_KINDS(X)                                                                                               \
@@ -72,12 +73,20 @@
     X(STOPPED, "stopped", "", "")            /* id: observer */                                                        \
     X(FREED, "freed", "", "")                /* id: observer: its user_free */                                         \
     X(CREATED, "created", "czxid",                                                                                     \
-      "mark")                            /* id: sequence; extra: ZooKeeper session; number: a candidate's identity */  \
+      "mark")                            /* id: sequence; extra: ZooKeeper session; number: a candidate's identity; */ \
+                                         /* clock: what its identity looks like */                                     \
     X(DELETED, "deleted", "czxid", "by") /* id: sequence; by: ZooKeeper session, 0: an admin; extra: owner expired */  \
-    X(RMDIR, "rmdir", "by", "")          /* the path's directory */                                                    \
-    X(PLEDGED, "pledged", "czxid", "by") /* id: sequence of the node with that czxid: its pledge is made, */           \
-    X(UNPLEDGED, "unpledged", "czxid", "by")        /* and deleted */                                                  \
-    X(RECORDED, "recorded", "number", "by")         /* on which all who use the path agree, by a session */            \
+    X(ASKS, "asks", "token",                                                                                           \
+      "due") /* id: ask, of session number, on path; token: of the node to break, 0: to let go; */                     \
+             /* extra: due by its clock; passed: another token */                                                      \
+    X(WISH, "wish", "czxid",                                                                                           \
+      "identity")              /* id: ask: it stands in that node; count: an admin has written there before */         \
+    X(TOLD, "told", "ask", "") /* id: hold: its callback */                                                            \
+    X(ASK_ANSWERED, "ask_answered", "status", "") /* id: ask */                                                        \
+    X(RMDIR, "rmdir", "by", "")                   /* the path's directory */                                           \
+    X(PLEDGED, "pledged", "czxid", "by")          /* id: sequence of the node with that czxid: its pledge is made, */  \
+    X(UNPLEDGED, "unpledged", "czxid", "by")      /* and deleted */                                                    \
+    X(RECORDED, "recorded", "number", "by")       /* on which all who use the path agree, by a session */              \
     X(CHANGED_FOREIGN, "changed_foreign", "by", "") /* a session changed a node that is not its own */                 \
     X(WOKEN, "woken", "czxid", "mark")              /* by the deletion of that node */                                 \
     X(MISLED, "misled", "session", "")              /* a server gives it a false answer */                             \

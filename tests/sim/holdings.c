@@ -2,7 +2,9 @@
 #include "deployment.h"
 
 #include <glib.h>
+#include <paddock/revoke.h>
 #include <poll.h>
+#include <stdlib.h>
 
 /* ---- its end */
 
@@ -74,6 +76,15 @@ static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
         holding_give_back(h);
 }
 
+static void on_asked(pdk_hold *hold, const char *who, int64_t until_ms, void *user) {
+    const struct holding *h = user;
+    struct history_event *event = note(h->client->player->d, HISTORY_TOLD, h->id, h->client);
+    (void)hold;
+    (void)until_ms;
+    if (event)
+        event->a = g_str_has_prefix(who, "asker ") ? atoi(who + 6) : -1;
+}
+
 static pdk_status downgrade(struct holding *h) {
     pdk_status status = pdk_hold_downgrade(h->hold);
     struct history_event *event = note(h->client->player->d, HISTORY_DOWNGRADED, h->id, h->client);
@@ -128,6 +139,8 @@ static bool writes(const struct holding *h) {
 void holding_use(struct holding *h) {
     if (h->value[PLAN_LOST] & PLAN_LOST_TOLD)
         pdk_hold_on_lost(h->hold, on_lost, h, NULL);
+    if (h->client->player->d->plan->listens)
+        pdk_hold_on_request(h->hold, on_asked, h, NULL);
     if (h->value[PLAN_LOST] & PLAN_LOST_FD)
         h->fd = pdk_hold_fd(h->hold);
     if (h->value[PLAN_WRITES] > 0 && writes(h))

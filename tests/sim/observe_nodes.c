@@ -171,6 +171,7 @@ static void on_created(struct deployment *d, const struct sim_txn *txn) {
     event->a = txn->zxid;
     event->b = name.mark;
     event->extra = txn->session;
+    event->clock = txn->data ? (int64_t)g_str_hash(txn->data) : 0;
     if (plan_recipe(d->plan, path) == PLAN_RECIPE_ELECTION)
         event->number = observe_identity(txn->data);
 }
@@ -226,10 +227,32 @@ static bool note_content(struct deployment *d, const struct sim_txn *txn) {
     return true;
 }
 
+static int64_t hash_of(const char *text) { return text ? (int64_t)g_str_hash(text) : 0; }
+
+/* "__REVOKE__", the time, "asker", its number, and the identity in the next line. */
+static bool note_wish(struct deployment *d, int32_t path, const char *text, const struct sim_txn *txn) {
+    struct observed_name name;
+    int ask, head = 0;
+    const struct checker_node *node = observe_name(text, &name) ? live_node(d, path, &name) : NULL;
+    if (!node || txn->session == 0 || txn->mode != SIM_SET_DATA || !txn->data ||
+        sscanf(txn->data, "__REVOKE__ %*d asker %d%n", &ask, &head) != 1 || txn->data[head] != '\n')
+        return false;
+    struct history_event *event = note(d, HISTORY_WISH, ask, NULL);
+    if (!event)
+        return true;
+    event->path = (int8_t)path;
+    event->a = node->czxid;
+    event->b = hash_of(txn->data + head + 1);
+    event->count = strcmp(txn->data + head + 1, "by hand") == 0;
+    return true;
+}
+
 /* The number of permits may be noted where it is not. */
 static void on_set(struct deployment *d, const struct sim_txn *txn) {
-    const char *ignored;
-    int32_t path = observe_path(d->plan, txn->path, &ignored);
+    const char *name;
+    int32_t path = observe_path(d->plan, txn->path, &name);
+    if (path >= 0 && note_wish(d, path, name, txn))
+        return;
     const char *leases = path >= 0 ? plan_leases(d->plan, path) : NULL;
     long number = txn->data ? strtol(txn->data, NULL, 10) : 0;
     bool noted = leases && strcmp(txn->path, leases) == 0 && txn->mode == SIM_SET_DATA &&

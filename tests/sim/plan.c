@@ -98,6 +98,13 @@ struct plan_action *plan_add(struct plan *plan, int32_t at, enum plan_kind kind)
     return action;
 }
 
+bool plan_is_calm(const struct plan *plan) {
+    for (int32_t i = 0; i < plan->count; i++)
+        if (plan->actions[i].kind >= PLAN_CLOSE)
+            return false;
+    return true;
+}
+
 /* Insertion sort: stable, and quick on what is nearly in order. */
 void plan_sort(struct plan *plan) {
     for (int32_t i = 1; i < plan->count; i++) {
@@ -259,6 +266,9 @@ static bool is_sound(const struct plan_action *action) {
         return v[PLAN_PROCESS] >= 0 && v[PLAN_PROCESS] < PLAN_PROCESSES && v[PLAN_TIMEOUT] >= -1 && v[PLAN_LOCK] >= 0 &&
                v[PLAN_LOCK] <= PLAN_RIGHT_CODES && v[PLAN_SECOND] >= 0 && v[PLAN_SECOND] <= PLAN_RIGHT_CODES &&
                v[PLAN_THIRD] >= 0 && v[PLAN_THIRD] <= PLAN_RIGHT_CODES;
+    case PLAN_ASK:
+    case PLAN_BREAK:
+        return v[0] >= 0 && v[0] < PLAN_PROCESSES && v[1] >= 0 && v[1] < PLAN_PATHS;
     case PLAN_DROP:
     case PLAN_JOIN:
     case PLAN_LEAVE:

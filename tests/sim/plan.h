@@ -57,6 +57,7 @@
     X(delay1, 0, 0, 60000)                                                                                             \
     X(delay2, 0, 0, 60000)                                                                                             \
     X(sides, 0, 0, 1)    /* each session has another one beside it, which has the objects of the second path */        \
+    X(listens, 0, 0, 1)  /* holders want to hear that they are asked to let go */                                      \
     X(disagree, 0, 0, 1) /* processes with an odd number think that there is one permit, or one ms, more */            \
     X(guarded, 0, 0, 20) /* how often a holder reads or writes the guarded znode of its path */                        \
     X(guarded_ms, 500, 0, 60000) /* the timeout of each such call */                                                   \
@@ -70,6 +71,8 @@
 #define PLAN_KINDS(X)                                                                                                  \
     X(ACQUIRE, "acquire", "process lock timeout hold writes late lost end shared? downgrade? count?")                  \
     X(TAKE, "take", "process first timeout hold looks second? lost end third?")                                        \
+    X(ASK, "ask", "process path within timeout")                                                                       \
+    X(BREAK, "break", "process path position wrong timeout")                                                           \
     X(CANCEL, "cancel", "process")                                                                                     \
     X(DROP, "drop", "process lock")                                                                                    \
     X(JOIN, "join", "process lock watches hold writes late lost end pause")                                            \
@@ -152,6 +155,8 @@ struct plan {
 void plan_begin(struct plan *plan, uint64_t seed);
 /* NULL where there is no room. */
 struct plan_action *plan_add(struct plan *plan, int32_t at, enum plan_kind kind);
+/* Nothing goes wrong: each action is one of the workload, and no session ends. */
+bool plan_is_calm(const struct plan *plan);
 /* In the order of time; of the same moment in the order they were added. */
 void plan_sort(struct plan *plan);
 void plan_print(const struct plan *plan, FILE *out);

@@ -114,7 +114,8 @@ void client_give_back(struct client *client) {
 
 static void forget_unanswered(struct client *client) {
     client->player->d->unanswered -= client->unanswered;
-    client->unanswered = 0;
+    client->player->d->asking -= client->asking;
+    client->unanswered = client->asking = 0;
     for (struct claiming *claim = client->claims; claim; claim = claim->next)
         claim->answered = true;
 }
@@ -237,6 +238,14 @@ void processes_heal(struct deployment *d) {
 
 /* ---- the plan's actions */
 
+/* Of a path whose contenders stand in one queue. */
+static sim_event_fn asks_of(const struct deployment *d, const struct plan_action *action) {
+    enum plan_recipe recipe = plan_recipe(d->plan, action->value[1]);
+    if (recipe != PLAN_RECIPE_LOCK && recipe != PLAN_RECIPE_ELECTION)
+        return NULL;
+    return action->kind == PLAN_ASK ? asks_ask : asks_break;
+}
+
 /* The part of a program that uses a recipe: in its process, where the path has that recipe. */
 static sim_event_fn workload_of(const struct deployment *d, const struct plan_action *action) {
     bool elects = plan_recipe(d->plan, action->value[PLAN_LOCK] / 2 % PLAN_PATHS) == PLAN_RECIPE_ELECTION;
@@ -253,6 +262,9 @@ static sim_event_fn workload_of(const struct deployment *d, const struct plan_ac
         return elects ? candidates_observe : NULL;
     case PLAN_TAKE:
         return sets_take;
+    case PLAN_ASK:
+    case PLAN_BREAK:
+        return asks_of(d, action);
     case PLAN_CANCEL:
         return workload_cancel;
     case PLAN_DROP:

@@ -332,6 +332,7 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     sim_random_begin(&s.recipes, seed ^ UINT64_C(0x72656369706573));
     sim_random_begin(&s.guarded, seed ^ UINT64_C(0x67756172646564));
     sim_random_begin(&s.delays, seed ^ UINT64_C(0x64656c617973));
+    sim_random_begin(&s.asks, seed ^ UINT64_C(0x61736b73));
     sim_random_begin(&s.sets, seed ^ UINT64_C(0x73657473));
     sim_random_begin(&s.unsent, seed ^ UINT64_C(0x756e73656e74));
     plan_begin(plan, seed);
@@ -347,5 +348,6 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     swarm_draw_delays(&s);
     swarm_draw_sets(&s);
     draw_unsent(&s);
+    swarm_draw_asks(&s);
     plan_sort(plan);
 }

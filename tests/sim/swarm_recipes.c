@@ -123,6 +123,44 @@ void swarm_draw_sets(struct swarm *s) {
         draw_taking(s);
 }
 
+static int32_t draw_ask(struct swarm *s, int32_t least, int32_t most) {
+    return (int32_t)sim_random_between(&s->asks, least, most);
+}
+
+static void draw_asking(struct swarm *s, enum plan_kind kind) {
+    int32_t timeout = draw_ask(s, 0, 2) == 0 ? draw_ask(s, 0, s->timeout) : draw_ask(s, 0, 1) ? -1 : 3 * s->timeout;
+    struct plan_action *a = plan_add(s->plan, draw_ask(s, 0, s->plan->horizon), kind);
+    if (!a)
+        return;
+    a->value[0] = draw_ask(s, 0, s->plan->processes - 1);
+    a->value[1] = draw_ask(s, 0, 3) == 0 ? draw_ask(s, 0, PLAN_PATHS - 1) : s->favourite;
+    a->value[2] = kind == PLAN_ASK ? draw_ask(s, 0, 2000) : draw_ask(s, 0, 1);
+    a->value[3] = kind == PLAN_ASK ? timeout : draw_ask(s, 0, 2) == 0 ? draw_ask(s, -1, 1) : 0;
+    a->value[4] = kind == PLAN_ASK ? 0 : timeout;
+}
+
+static void leave_out_faults(struct plan *plan) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < plan->count; i++)
+        if (plan->actions[i].kind < PLAN_CLOSE)
+            plan->actions[kept++] = plan->actions[i];
+    plan->count = kept;
+}
+
+/* In one schedule of eight. */
+void swarm_draw_asks(struct swarm *s) {
+    if (!sim_random_one_in(&s->asks, 8))
+        return;
+    s->plan->listens = 1;
+    s->plan->enough += s->plan->enough > 0 ? draw_ask(s, 0, 600) : 0;
+    for (int32_t i = draw_ask(s, 1, 24); i > 0; i--)
+        draw_asking(s, PLAN_ASK);
+    for (int32_t i = draw_ask(s, 0, 6); i > 0; i--)
+        draw_asking(s, PLAN_BREAK);
+    if (sim_random_one_in(&s->asks, 2))
+        leave_out_faults(s->plan);
+}
+
 /* A claim becomes a candidacy. */
 static void draw_candidacy(struct swarm *s, struct plan_action *a) {
     static const int32_t ends[] = {PLAN_TERM_STAY,   PLAN_TERM_STAY,  PLAN_TERM_RESIGN,

@@ -96,6 +96,19 @@ static void set_event(const struct deployment *d, const struct history_event *e,
         line(d, e, out, "releases the set of claim %d: %s", e->id, pdk_status_name((pdk_status)e->a));
 }
 
+static void ask_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    if (e->kind == HISTORY_ASKS && e->a == 0)
+        line(d, e, out, "asks the holder of %s to let go, ask %d", plan_path(e->path), e->id);
+    else if (e->kind == HISTORY_ASKS)
+        line(d, e, out, "breaks a node of %s, if its token is %s, ask %d", plan_path(e->path), transcript_zxid(e->a),
+             e->id);
+    else if (e->kind == HISTORY_TOLD)
+        line(d, e, out, "is told that hold %s is wanted, by ask %lld", transcript_zxid(d->checker.holds[e->id].token),
+             (long long)e->a);
+    else
+        line(d, e, out, "ask %d is answered: %s", e->id, pdk_status_name((pdk_status)e->a));
+}
+
 static void candidate_event(const struct deployment *d, const struct history_event *e, FILE *out) {
     if (e->kind == HISTORY_JOINED)
         line(d, e, out, "joins %s as candidate %d, called c%lld", plan_path(e->path), e->id, (long long)e->a);
@@ -148,7 +161,8 @@ void transcript_event(const struct deployment *d, const struct history_event *e,
         [HISTORY_RELEASED] = hold_event,     [HISTORY_WRITE] = hold_event,         [HISTORY_GUARDED] = guarded_event,
         [HISTORY_CLAIM] = claim_event,       [HISTORY_CANCEL] = claim_event,       [HISTORY_ANSWER] = claim_event,
         [HISTORY_RIGHT] = set_event,         [HISTORY_LOOKED] = set_event,         [HISTORY_SET_LOST] = set_event,
-        [HISTORY_SET_RELEASED] = set_event,  [HISTORY_JOINED] = candidate_event,   [HISTORY_ELECTED] = candidate_event,
+        [HISTORY_SET_RELEASED] = set_event,  [HISTORY_ASKS] = ask_event,           [HISTORY_TOLD] = ask_event,
+        [HISTORY_ASK_ANSWERED] = ask_event,  [HISTORY_JOINED] = candidate_event,   [HISTORY_ELECTED] = candidate_event,
         [HISTORY_DEPOSED] = candidate_event, [HISTORY_RESIGNED] = candidate_event, [HISTORY_LEFT] = candidate_event,
         [HISTORY_FAILED] = candidate_event,  [HISTORY_OBSERVES] = observer_event,  [HISTORY_LEADER] = observer_event,
         [HISTORY_STOPPED] = observer_event,  [HISTORY_SESSION] = session_event,    [HISTORY_LEASED] = session_event,
