@@ -17,7 +17,7 @@ static bool explored_all = true; /* of every configuration */
 
 /* Explore all of it, or as much as there is time for (bound.h). */
 static inline void keeps_promises(struct model_config config, uint64_t at_least) {
-    config.max_states = model_bound(40000);
+    config.max_states = model_bound(10000);
     struct model_result r = model_explore(&config, stdout);
     printf("        %llu states, %llu transitions, depth %u, %.1f s%s\n", (unsigned long long)r.states,
            (unsigned long long)r.transitions, r.depth, r.seconds, r.complete ? "" : ", not all");

@@ -32,7 +32,7 @@ static struct lease_config quick(void) {
 
 /* Explore all of it, or as much as there is time for (bound.h). */
 static void keeps_promises(struct lease_config config, uint64_t at_least) {
-    config.max_states = model_bound(60000);
+    config.max_states = model_bound(10000);
     struct lease_result r = lease_explore(&config, stdout);
     printf("        %llu states, %llu transitions, %d units of time, %.1f s%s\n", (unsigned long long)r.states,
            (unsigned long long)r.transitions, r.units, r.seconds, r.closed ? "" : ", not all");
