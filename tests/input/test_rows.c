@@ -46,6 +46,32 @@ START_TEST(null_is_refused) {
 }
 END_TEST
 
+/* One more reference is the object, which outlives it. */
+static void play_reference(const struct row *row) {
+    g_autofree char *object = g_strndup(row->name, strlen(row->name) - strlen("_ref"));
+    g_autofree char *unref = g_strconcat(object, "_unref", NULL);
+    union value values[MOST_PARAMETERS];
+    if (!begin(row, values))
+        return;
+    if (row->call(values) != (int64_t)(intptr_t)values[0].pointer)
+        complain(row, "an object", "another value");
+    row_of(unref)->call(values);
+}
+
+static void play_references(void) {
+    for (const struct row *row = rows; row < rows + rows_count; row++)
+        if (g_str_has_suffix(row->name, "_ref"))
+            play_reference(row);
+}
+
+START_TEST(references) {
+    world_make();
+    play_references();
+    assert_none_wrong();
+    world_assert_whole();
+}
+END_TEST
+
 START_TEST(negative_times) {
     static const int64_t times[] = {-2, -1000, INT64_MIN};
     union value values[MOST_PARAMETERS];
@@ -225,6 +251,7 @@ static void play_void(const struct row *row, const union value *values) {
 }
 
 static void play_in_child(void) {
+    play_references();
     for (const struct row *row = rows; row < rows + rows_count; row++) {
         union value values[MOST_PARAMETERS];
         for (size_t way = 0; promises(row, PDK_FORKED) && vary(row, way, values); way++)
@@ -272,6 +299,7 @@ static Suite *make_suite(void) {
     TCase *all = ts_bench_case(suite, "input");
     tcase_add_checked_fixture(all, played_begin, world_end);
     tcase_add_test(all, null_is_refused);
+    tcase_add_test(all, references);
     tcase_add_test(all, negative_times);
     tcase_add_test(all, malformed_paths);
     tcase_add_loop_test(all, in_a_callback, 0, 2);

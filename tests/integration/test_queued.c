@@ -147,17 +147,6 @@ START_TEST(a_claim_that_ends_before_is_forgotten) {
 }
 END_TEST
 
-START_TEST(the_arguments_are_checked) {
-    pdk_lock *lock = ts_lock(ts_bench_client(SESSION_MS), ts_fresh_path());
-    claim_it(lock);
-    ck_assert_int_eq(pdk_claim_on_queued(NULL, on_queued, NULL), PDK_INVALID);
-    ck_assert_int_eq(pdk_claim_on_queued(heard.claim, NULL, NULL), PDK_INVALID);
-    ck_assert_msg(strstr(pdk_last_error(), "fn") != NULL, "%s", pdk_last_error());
-    ck_assert(ts_wait_until(was_answered, NULL, ts_patience(2000)));
-    drop_heard();
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("queued");
     TCase *tcase = ts_bench_case(suite, "queued");
@@ -167,7 +156,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, it_comes_for_a_claim_that_waits_for_permits);
     tcase_add_test(tcase, it_never_comes_after_the_decision);
     tcase_add_test(tcase, a_claim_that_ends_before_is_forgotten);
-    tcase_add_test(tcase, the_arguments_are_checked);
     return suite;
 }
 
