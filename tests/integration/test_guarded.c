@@ -12,7 +12,7 @@
 #include "ts_expire.h"
 #include "ts_observer.h"
 
-enum { SESSION_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000, HEADER = 72 };
+enum { SLOW_MS = 20000, PATIENCE_MS = 10000, HEADER = 72 };
 
 struct guarded_side {
     ts_client *client;
@@ -76,7 +76,7 @@ static void guarded_node(const char *path, const char *text) {
 START_TEST(what_is_written_is_read) {
     const char *lock = ts_fresh_path();
     g_autofree char *path = g_strdup_printf("%s/not/there/yet", ts_fresh_path());
-    struct guarded_side a = guarded_opened(lock, path, SESSION_MS);
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
     char buffer[8];
     size_t size = 9;
     refused(pdk_guarded_read(a.guarded, NULL, 0, &size, PATIENCE_MS), PDK_ABSENT, path);
@@ -106,7 +106,7 @@ START_TEST(what_is_written_is_read) {
     pdk_hold_release(a.hold);
     refused(guarded_set(again, "x"), PDK_NOT_HELD, path);
 
-    struct guarded_side b = guarded_opened(lock, path, SESSION_MS);
+    struct guarded_side b = guarded_opened(lock, path, SLOW_MS);
     guarded_reads(b.guarded, "four");
     pdk_hold_release(b.hold);
 }
@@ -151,10 +151,10 @@ END_TEST
 
 START_TEST(a_holder_whose_session_expired_is_lost) {
     const char *lock = ts_fresh_path(), *path = ts_fresh_path();
-    struct guarded_side a = guarded_opened(lock, path, SESSION_MS);
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
     ck_assert_int_eq(guarded_create(a.guarded, "a"), PDK_OK);
     ck_assert_int_eq(ts_expire(a.client->proxy, server()), 0);
-    struct guarded_side b = guarded_opened(lock, path, SESSION_MS);
+    struct guarded_side b = guarded_opened(lock, path, SLOW_MS);
     ck_assert_int_eq(guarded_set(b.guarded, "b"), PDK_OK);
     size_t size = 0;
     char buffer[8];
@@ -322,7 +322,7 @@ END_TEST
 START_TEST(a_path_may_begin_like_the_locks) {
     const char *path = ts_fresh_path();
     g_autofree char *lock = g_strconcat(path, "-lock", NULL);
-    struct guarded_side a = guarded_opened(lock, path, SESSION_MS);
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
     ck_assert_int_eq(guarded_create(a.guarded, "it"), PDK_OK);
     guarded_node(path, "it");
     ck_assert_int_eq(pdk_hold_release(a.hold), PDK_OK);
