@@ -65,8 +65,11 @@ static void stands(struct checker *c, struct checker_hold *hold, const struct hi
         if (hold->nodes_count < PLAN_COUNT_MOST)
             hold->nodes[hold->nodes_count++] = e->a;
     } else {
+        const struct checker_node *reader = checker_node_of(c, e->a);
         checker_exchanged(c, hold, e);
         hold->nodes[0] = e->a;
+        if (reader && !reader->removed && !reader->exchanged_gone)
+            hold->removed = false; /* it was there before the writer's was deleted by hand */
     }
 }
 

@@ -211,7 +211,7 @@ static bool is_excused(const struct deployment *d) {
         [CHECK_HOLDERS_WRITE] = true,  [CHECK_WRITER_ALONE] = true, [CHECK_READER_ORDER] = true,
         [CHECK_WRITER_TOKENS] = true,  [CHECK_EXCHANGE] = true,     [CHECK_PERMITS] = true,
         [CHECK_PERMIT_NODES] = true,   [CHECK_PERMIT_ORDER] = true, [CHECK_GUARDED_READ] = true,
-        [CHECK_GUARDED_STATUS] = true,
+        [CHECK_GUARDED_STATUS] = true, [CHECK_GONE] = true,
     };
     const struct checker *c = &d->checker;
     int64_t timeout = plan_timeout(d->plan) * SIM_MS;
