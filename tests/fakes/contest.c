@@ -28,8 +28,6 @@ static void told_loss(struct worker *w, pdk_reason reason) {
     ck_assert(!is_valid(w));
     ck_assert_int_ne(reason, PDK_REASON_NONE);
     ck_assert_uint_eq(++w->losses, 1);
-    if (contest->lost)
-        contest->lost(w);
 }
 
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
@@ -110,13 +108,6 @@ static void judge(void) {
             if (contest_holds(&workers[i][k]))
                 sim_call_in(process_of(&workers[i][k]), look_in, &workers[i][k], NULL);
     contest->judge();
-}
-
-void contest_look_closely(void) {
-    for (int i = 0; i < 200; i++) {
-        platform_pass(SIM_MS / 10);
-        judge();
-    }
 }
 
 static void do_something(struct worker *w, bool goes_on) {

@@ -34,7 +34,6 @@ struct contest {
     sim_event_fn ask;         /* in a process; the worker is the subject. It calls contest_ask */
     /* In the process. NULL: nobody wants to know. */
     void (*answered)(struct worker *w, pdk_status status);
-    void (*lost)(struct worker *w);
     void (*judge)(void);
 };
 
@@ -45,8 +44,6 @@ void contest_end(void);
 void contest_play(int ms, bool faults);
 /* All is well: nobody asks any more, those that wait are served, and all give back. */
 void contest_rest(void);
-/* Judged in fine steps, for 20 ms. */
-void contest_look_closely(void);
 
 /* The worker asks now, with this timeout; its answer comes to contest_answer, whose user it is. */
 void contest_ask(struct worker *w, int64_t timeout_ms);

@@ -79,8 +79,6 @@ static void delete_one(const struct trouble *trouble) {
         return;
     note_deleted(path);
     trouble_count.deleted++;
-    if (trouble->after_delete)
-        trouble->after_delete();
 }
 
 static void refuse(const struct trouble *trouble) {
@@ -94,17 +92,6 @@ static void lose(void) {
         return;
     sim_answer_next(platform_ensemble, s->id, CONNECTION_LOSS, one_in(2));
     trouble_count.lost++;
-}
-
-/* Its nodes are gone at once, as if each was deleted. */
-static void expire(const struct trouble *trouble) {
-    const pdk_session *s = sessions[one_of(sessions_count)];
-    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
-    trouble->deletable(paths);
-    for (guint i = 0; i < paths->len && s->id != 0; i++)
-        if (sim_tree_find(sim_truth(platform_ensemble), paths->pdata[i])->stat.owner == s->id)
-            note_deleted(paths->pdata[i]);
-    trouble_count.expired += s->id != 0 && sim_admin_expire(platform_ensemble, s->id);
 }
 
 static void slow(int rival, int64_t late) {
@@ -138,8 +125,6 @@ static void something_goes_wrong(const struct trouble *trouble) {
         refuse(trouble);
     if (one_in(trouble->loses))
         lose();
-    if (one_in(trouble->expires))
-        expire(trouble);
     if (one_in(trouble->cuts)) {
         sim_client_cut(&rivals[one_of(RIVALS)].process);
         trouble_count.cut++;

@@ -14,7 +14,6 @@ struct trouble {
     int deletes; /* a node is deleted, one of `deletable` */
     int refuses; /* the next two requests of one of the kinds cannot be sent */
     int loses;   /* the next answer to a session is lost; what it was about is carried out, or is not */
-    int expires; /* a session is ended from outside */
     int cuts;    /* a connection is severed */
     int blocks;  /* of each process: it is cut off, for up to 3.5 s */
     int slows;   /* of each process: its packets come late, for up to 1 s */
@@ -22,12 +21,11 @@ struct trouble {
     enum pdk__op_kind kinds[TROUBLE_KINDS];
     size_t kinds_count;
     void (*deletable)(GPtrArray *paths);
-    void (*after_delete)(void); /* or NULL */
 };
 
 /* What has happened. */
 extern struct trouble_count {
-    unsigned deleted, refused, lost, expired, cut, blocked, slowed, lagged;
+    unsigned deleted, refused, lost, cut, blocked, slowed, lagged;
 } trouble_count;
 
 /* How many of so many seeds a test plays. A sanitizer takes ten times as long for each, and what it looks for shows in fewer. */
@@ -58,7 +56,7 @@ void trouble_pass(const struct trouble *trouble);
 /* All is well from now on. */
 void trouble_heal(void);
 
-/* When the administrator deleted this node, or ended its session: its holder believes a little longer. 0: never. */
+/* When the administrator deleted this node: its holder believes a little longer. 0: never. */
 int64_t trouble_deleted(const char *path);
 /* The children of a directory, as paths if there is an array. How many. */
 size_t trouble_children(const char *dir, GPtrArray *paths);
