@@ -23,7 +23,7 @@ void cmd_error(const char *format, ...) { ck_assert_ptr_nonnull(format); }
 /* At the first time, and when the lease is renewed. */
 START_TEST(the_end_counts_from_before_the_rest_was_read) {
     cmd_lease lease = {.timeout_ms = TIMEOUT_MS};
-    cmd_moments moments = {INT64_MAX, INT64_MAX};
+    cmd_moments moments = {.term_at = INT64_MAX, .kill_at = INT64_MAX};
     now_ms = 1000;
     left_ms = LEFT_MS;
     for (int i = 0; i < 2; i++) {
@@ -39,7 +39,7 @@ END_TEST
 
 START_TEST(a_lease_never_gets_shorter) {
     cmd_lease lease = {.timeout_ms = TIMEOUT_MS};
-    cmd_moments moments = {INT64_MAX, INT64_MAX};
+    cmd_moments moments = {.term_at = INT64_MAX, .kill_at = INT64_MAX};
     now_ms = 1000;
     left_ms = LEFT_MS;
     held_up_ms = 0;
