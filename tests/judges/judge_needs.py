@@ -1,10 +1,13 @@
 """Has enough happened for a run to mean something? The settings name what has to happen, and how often. A driver plays on until it has."""
+import bisect
 from collections import Counter
 
 from play.exclusion import sweep
 
 from judges import judge_job, judge_lease, judge_observers, judge_order, judge_wake
 from judges.judge_record import NEVER, OURS, SEVERAL
+
+NEAR = 100  # so many grants before or after another one are looked at
 
 
 def grants(record):
@@ -22,10 +25,16 @@ def full(record):
                for those in of_path for _, tally, begins in sweep(those, record.settings.permits))
 
 
+def before(those, index):
+    """The last of them before that index. Further away nothing is looked for: a long run would take long to read."""
+    return those[max(0, index - NEAR):index]
+
+
 def together(record, kind, other):
     """How often a span of one kind began while one of the other kind, of another process, was there."""
-    one, two = spans(record, kind), spans(record, other)
-    return sum(any(a.who != b.who and b.first <= a.first <= b.last for b in two) for a in one)
+    one, two = spans(record, kind), sorted(spans(record, other), key=lambda span: span.first)
+    firsts = [span.first for span in two]
+    return sum(any(a.who != b.who and a.first <= b.last for b in before(two, bisect.bisect_right(firsts, a.first))) for a in one)
 
 
 def in_a_row(record):
@@ -39,15 +48,21 @@ def in_a_row(record):
 
 def readers_behind(record):
     """How many readers asked while a writer was in, and were granted after it."""
-    writes = spans(record, "write")
-    return sum(any(span.first <= hold.claim.asked <= span.last for span in writes) for hold in grants(record) if hold.claim.kind == "read")
+    writes = sorted(spans(record, "write"), key=lambda span: span.first)
+    firsts = [span.first for span in writes]
+    return sum(any(hold.claim.asked <= span.last for span in before(writes, bisect.bisect_right(firsts, hold.claim.asked)))
+               for hold in grants(record) if hold.claim.kind == "read")
 
 
 def writers_ahead(record):
     """How many writers were granted after a reader had asked that has a larger token."""
-    readers = [hold for hold in grants(record) if hold.claim.kind == "read"]
-    return sum(any(hold.grant < one.grant and one.claim.asked < hold.granted < one.granted for one in readers)
-               for hold in grants(record) if hold.claim.kind == "write")
+    readers = sorted((hold for hold in grants(record) if hold.claim.kind == "read"), key=lambda hold: hold.granted)
+    granted = [hold.granted for hold in readers]
+    count = 0
+    for hold in (hold for hold in grants(record) if hold.claim.kind == "write"):
+        after = bisect.bisect_right(granted, hold.granted)
+        count += any(hold.grant < one.grant and one.claim.asked < hold.granted for one in readers[after:after + NEAR])
+    return count
 
 
 def overslept(record):
