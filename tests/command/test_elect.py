@@ -21,10 +21,12 @@ PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207  # of one thr
 
 
 class Elect(Case):
+    timeout = 20  # of sessions, s: none is lost, however busy the machine is
+
     def stand(self, *options, work="echo started >> {log}; exec sleep 60", name="log", **more):
         """A candidate, whose command writes into a file of that name."""
         log = self.file(name)
-        return self.start("elect", self.path, "--session-timeout", 2, *options, "--", "sh", "-c", work.format(log=log), **more)
+        return self.start("elect", self.path, "--session-timeout", self.timeout, *options, "--", "sh", "-c", work.format(log=log), **more)
 
     def lines(self, name="log"):
         return self.file(name).read_text().splitlines() if self.file(name).exists() else []
@@ -38,6 +40,8 @@ class Elect(Case):
 
 
 class Terms(Elect):
+    timeout = 2
+
     def test_one_after_the_other(self):
         """One leads; when it ends the next one does, whose command has the environment of `run`."""
         first = self.stand("--id", "one")
@@ -335,8 +339,7 @@ class Listen(Elect):
             self.skipTest("built without libmicrohttpd (PDK_HTTP=OFF)")
 
     def listen(self, *options, where="0", **more):
-        """Its session is not lost, however busy the machine is, unless the options say another timeout."""
-        process = self.stand("-v", "--session-timeout", 20, "--listen", where, *options, **more)
+        process = self.stand("-v", "--listen", where, *options, **more)
         found = re.search(r"listening on (\S+) port (\d+)", process.stderr.readline())
         return process, f"[{found[1]}]:{found[2]}" if ":" in found[1] else f"{found[1]}:{found[2]}"
 
