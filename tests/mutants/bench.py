@@ -148,6 +148,7 @@ JUDGES = {
     "permits": check_program("tests/fakes/test_driver_permits.c", *DRIVER_BENCH, *SUPPORT),
     "silence": check_program("tests/fakes/test_driver_silence.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "lent": check_program("tests/fakes/test_driver_borrow.c", *DRIVER_BENCH, *SUPPORT),
+    "names": check_program("tests/fakes/test_driver_names.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "ghost": check_program("tests/fakes/test_driver_ghost.c", *DRIVER_BENCH, *SUPPORT),
     "waits": Judge("tests/model/test_delay_model.c", "tests/model/visited.c", "tests/support/common/*.c", "src/core/delay.c",
                    "src/core/names.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
@@ -166,14 +167,18 @@ JUDGES = {
     "testing": server_program("tests/helpers/test_testing.c"),
     "credentials": server_program("tests/integration/test_credentials.c", "tests/integration/refused.c"),
     "protected": server_program("tests/integration/test_protected.c", "tests/integration/refused.c"),
-    **{f"paddock_{name}": command_script(name) for name in ("elect", "hold", "job", "loss", "run", "successor")},
+    **{f"paddock_{name}": command_script(name) for name in ("doctor", "elect", "hold", "job", "loss", "run", "successor")},
+    "command_lease": check_program("tests/unit/test_command_lease.c", "tests/support/common/*.c", "command/lease.c"),
+    "service": server_program("tests/integration/test_service.c", "tests/integration/services.c", "tests/integration/elections.c",
+                              "tests/integration/refused.c", "tests/integration/self.c"),
     "freed": server_program("tests/integration/test_user_free.c", "tests/integration/elections.c",
                            "tests/integration/self.c"),
 }
 
 
 # The server of the scripts.
-ZK = Judge("tests/programs/zk.c", *SERVERS, packages=["check", "glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"])
+ZK = Judge("tests/programs/zk.c", "tests/support/common/*.c", "tests/support/servers/*.c", "testing/*.c", packages=["check", "glib-2.0"],
+           libraries=["-lzookeeper_mt", "-lpthread"])
 
 
 def run(command, **more):

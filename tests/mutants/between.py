@@ -42,4 +42,29 @@ MUTANTS = {
         ("!(in_time && pdk_hold_is_valid(*hold))", "!pdk_hold_is_valid(*hold)")]),
     "a grant that lapsed queues in a session that has ended": ("src/grant/claim.c", "between", [
         ("        if (in_time && s->ended == PDK_OK) {", "        if (in_time) {")]),
+    "service: a function begins though it was stopped": ("recipes/election_service.c", "service", [
+        ("bool wanted = !service->stopping && pdk_hold_is_valid(hold);", "bool wanted = pdk_hold_is_valid(hold);")]),
+    "semaphore: a lease that is gone is waited for": ("recipes/semaphore_admission.c", "permits", [
+        ("    if (entry->c.leaving || entry->c.phase == PDK__GONE || entry->c.dirless) {", "    if (entry->c.dirless) {")]),
+    "read/write lock: a reader that was a writer hands over": ("src/grant/grant.c", "between", [
+        ("kept && grant->shared == queue->kind.shared);", "kept);")]),
+    "member: a set is lost with its registration": ("recipes/group_member.c", "member_data", [
+        ("        if (status != PDK_LOST && status != PDK_NOT_HELD)\n"
+         "            return status;",
+         "        if (status != PDK_NOT_HELD)\n"
+         "            return status;")]),
+    "elect: the work begins though its lock is over": ("command/work.c", "paddock_elect Terms.test_stopped_between", [
+        ("    if (w->lease.end == 0) { /* we were", "    if (false) { /* we were"),
+        ("        w->lost = w->lost || !cmd_keeper_is_valid(w->keeper);\n", "")]),
+    "elect: the work begins after a gate that was told to end": ("command/elect_work.c", "paddock_elect Hooks.test_a_gate_that_ends_well_when_it_is_told_to", [
+        ("!w->refused && !w->lost && !w->too_long && !w->terminated_by && ", "!w->refused && !w->lost && !w->too_long && ")]),
+    "elect: the work begins after a gate, though we resign": ("command/elect_work.c", "paddock_elect Hooks.test_a_check_that_fails_during_the_gate", [
+        ("!w->asked && !e->resigns && w->status == 0;", "!w->asked && w->status == 0;")]),
+    "hold: the session ends while its reader goes on": ("command/guardian.c", "paddock_hold Hold.test_killed", [
+        ("if (knows && (charge->commands || await_user(&user, g.secret->timeout_ms)))", "if (knows)")]),
+    "striped: a queue that goes stays among those that wait": ("recipes/striped_agreement.c", "striped_connection", [
+        ("    if (consent->link.data)\n"
+         "        g_queue_unlink(&consent->agreement->waiting, &consent->link);\n"
+         "    pdk__agreement_leave",
+         "    pdk__agreement_leave")]),
 }

@@ -21,4 +21,13 @@ MUTANTS = {
          "    return PDK_OK;")]),
     "group: the barrier of an earlier session is good enough": ("recipes/group_read.c", "evidence", [
         ("    w->proven = w->proven && !handle_is_new;\n", "")]),
+    "guardian: it ends the session before the last": ("command/keeper.c", "paddock_successor Killed.test_a_session_that_was_opened_anew", [
+        ("    if ((another || event == PDK_SESSION_RESTORED) && k->on_session) /*",
+         "    if (event == PDK_SESSION_CONNECTED && k->on_session) /*")]),
+    "fence: a mark is told before it is on the disk": ("src/fence/file.c", "fence_file", [
+        ("    return status == PDK_OK ? sync_mark(file, call, slots->serial) : status;",
+         "    return status == PDK_OK ? PDK_OK : sync_mark(file, call, slots->serial);")]),
+    "doctor: a server that hangs up once gives no session": ("command/doctor_servers.c", "paddock_doctor Servers.test_throttled", [
+        ("        if (!*code || !s->mode || !s->wire.hung_up || cmd_now_ms() + AGAIN_MS >= deadline)",
+         "        if (!*code || cmd_now_ms() > 0)")]),
 }

@@ -21,4 +21,17 @@ MUTANTS = {
          "        set_lose",
          "    if (false) { /* it has lapsed unnoticed: on_lost is not called any more */\n"
          "        set_lose")]),
+    "elect: a check that took too long has succeeded": ("command/hooks.c", "paddock_elect Hooks.test_a_check_that_ends_well_too_late", [
+        ("bool healthy = news.kind == CMD_GONE && news.number == 0 && !h->late;",
+         "bool healthy = news.kind == CMD_GONE && news.number == 0;")]),
+    "elect: /leader believes a lease that its work does not have": ("command/endpoint.c", "paddock_elect Listen.test_hangs", [
+        (" && cmd_now_ms() < atomic_load(&endpoint->moments->term_at) &&\n"
+         "                 !atomic_load(&endpoint->moments->over);",
+         ";")]),
+    "fence: who was held up after a look raises the mark": ("src/fence/cell.c", "fence", [
+        ("        if ((to.top == from.top && to.handover == from.handover) || cell_exchange(cell, &from, &to))\n"
+         "            return PDK_OK;",
+         "        if (to.top != from.top || to.handover != from.handover)\n"
+         "            (void)cell_exchange(cell, &from, &to);\n"
+         "        return PDK_OK;")]),
 }

@@ -47,4 +47,9 @@ MUTANTS = {
          "    if")]),
     "majority: silence counts from when it is found": ("recipes/set_taking.c", "parts", [
         ("        r->silent_since = s->lease.end > 0 ? s->lease.end : now;", "        r->silent_since = now;")]),
+    "the command: a lease counts from after it was read": ("command/lease.c", "command_lease", [
+        ("    int64_t now = cmd_now_ms(); /* ahead of what is left: we may be held up in between */\n"
+         "    int64_t remaining = cmd_keeper_remaining_ms(keeper);",
+         "    int64_t remaining = cmd_keeper_remaining_ms(keeper);\n"
+         "    int64_t now = cmd_now_ms();")]),
 }

@@ -27,4 +27,11 @@ MUTANTS = {
         ("pdk__now(c->s) + AGAIN_NS);", "pdk__now(c->s) + 1);")]),
     "election: nobody is looked for all the time": ("recipes/election_observer.c", "pauses", [
         ("MIN(observation->query.s->lease.timeout, UNWATCHED_NS)", "1")]),
+    "names are looked up all the time": ("src/session/connect.c", "names", [
+        ("between(200 * PDK__MS, t / 10, 1000 * PDK__MS) : 5000 * PDK__MS;",
+         "between(200 * PDK__MS, t / 10, 1000 * PDK__MS) : 20 * PDK__MS;")]),
+    "elect: there is no rest after a term": ("command/elect_work.c", "paddock_elect Terms.test_pause", [
+        ("        e->rest_until = cmd_now_ms() + e->pause_ms;", "        e->rest_until = cmd_now_ms();")]),
+    "elect: checks follow each other at once": ("command/hooks.c", "paddock_elect Hooks.test_checks_have_a_pace", [
+        ("    h->runs = false;\n" "    h->at = cmd_now_ms() + h->every_ms;", "    h->runs = false;\n" "    h->at = 0;")]),
 }

@@ -41,4 +41,17 @@ MUTANTS = {
         ('pdk__fail(PDK_BUSY, "%s: %s: others ask', 'pdk__fail(PDK_SKIPPED, "%s: %s: others ask')]),
     "job: a run that has died is running": ("recipes/job_record.c", "words", [
         ("        shown.state = stands ? PDK_JOB_RUNNING : PDK_JOB_DIED;", "        shown.state = PDK_JOB_RUNNING;")]),
+    "service: who waits in vain for its end is told of no server": ("recipes/election_service.c", "service", [
+        ('            status = pdk__fail(PDK_TIMEOUT, "%s: the function',
+         '            status = pdk__fail(PDK_UNAVAILABLE, "%s: the function')]),
+    "semaphore: a try that finds too little has no server": ("recipes/semaphore_admission.c", "asking", [
+        ('admission_refuse(admission, PDK_BUSY, "too few', 'admission_refuse(admission, PDK_UNAVAILABLE, "too few')]),
+    "job: others that only ask are a lock that is taken": ("command/job.c", "paddock_job Job.test_others_only_ask", [
+        ("answer == PDK_SKIPPED || answer == PDK_BUSY ? CMD_SKIPPED", "answer == PDK_SKIPPED ? CMD_SKIPPED")]),
+    "job: what is lost has an outcome": ("command/job.c", "paddock_job Job.test_at_most", [
+        ("int recorded = work->lost ? CMD_OK : finish(k, job, status);", "int recorded = finish(k, job, status);")]),
+    "run: what took too long was lost": ("command/work.c", "paddock_run Statuses.test_too_long", [
+        ("        return CMD_TOO_LONG;", "        return CMD_LOST;")]),
+    "job: an ask ends in the middle of a try": ("recipes/job.c", "limits", [
+        ("    b->last = status == PDK_BUSY && now >= b->until - 2 * AGAIN_NS;", "    b->last = false;")]),
 }
