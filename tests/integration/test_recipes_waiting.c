@@ -6,7 +6,7 @@
 #include "ts_check.h"
 #include "ts_support.h"
 
-enum { SESSION_MS = 4000, PATIENCE_MS = 5000, DEADLINE_MS = 150, SCHEDULING_MS = 250 };
+enum { SESSION_MS = 4000, PATIENCE_MS = 5000, DEADLINE_MS = 300, SCHEDULING_MS = 250 };
 
 /* The second client waits for what the first one has. */
 static struct pair it;
@@ -37,17 +37,20 @@ static ts_answer *wait_for(int i, int64_t timeout_ms) {
 
 /* ---- deadlines */
 
+/* Long enough to reach the queue. */
+static int64_t deadline(void) { return ts_patience(DEADLINE_MS); }
+
 static void assert_in_time(ts_answer *answer, int64_t began, pdk_status status) {
     pair_expect(&it, answer, status);
     const int64_t took = ts_answer_at_ns(answer) / 1000000 - began;
-    ck_assert_msg(took >= DEADLINE_MS, "%s: after %d ms", it.r->name, (int)took);
-    ck_assert_msg(took <= DEADLINE_MS + ts_patience(SCHEDULING_MS), "%s: after %d ms", it.r->name, (int)took);
+    ck_assert_msg(took >= deadline(), "%s: after %d ms", it.r->name, (int)took);
+    ck_assert_msg(took <= deadline() + ts_patience(SCHEDULING_MS), "%s: after %d ms", it.r->name, (int)took);
 }
 
 START_TEST(in_the_queue_the_deadline_is_kept) {
     begin(_i);
     const int64_t began = ts_now_ms();
-    assert_in_time(wait_for(_i, DEADLINE_MS), began, PDK_TIMEOUT);
+    assert_in_time(wait_for(_i, deadline()), began, PDK_TIMEOUT);
     finish();
 }
 END_TEST
@@ -56,7 +59,7 @@ START_TEST(cut_off_the_deadline_is_kept) {
     begin(_i);
     ts_proxy_set_mode(it.client[1]->proxy, TS_BLACKHOLE);
     const int64_t began = ts_now_ms();
-    assert_in_time(wait_for(_i, DEADLINE_MS), began, PDK_UNAVAILABLE);
+    assert_in_time(wait_for(_i, deadline()), began, PDK_UNAVAILABLE);
     ts_proxy_heal(it.client[1]->proxy);
     finish();
 }
@@ -67,7 +70,7 @@ START_TEST(behind_a_claim_of_its_own) {
     begin(_i);
     ts_answer *first = pair_waits(&it, 1, ahead);
     const int64_t began = ts_now_ms();
-    assert_in_time(recipe_thread(it.r, it.object[1], DEADLINE_MS), began, PDK_TIMEOUT);
+    assert_in_time(recipe_thread(it.r, it.object[1], deadline()), began, PDK_TIMEOUT);
     if (recipe_is_async(it.r)) {
         ts_answer *cancelled = recipe_async(it.r, it.object[1], PDK_FOREVER);
         assert_recipe(it.r, ts_answer_cancel(cancelled) == PDK_OK);
@@ -246,8 +249,10 @@ START_TEST(a_waiter_whose_nodes_are_deleted) {
     ts_answer *waiter = pair_waits(&it, 1, ahead);
     g_autoptr(GPtrArray) nodes = recipe_nodes_of(it.client[1], it.path);
     ck_assert_uint_gt(nodes->len, 0);
-    for (guint i = 0; i < nodes->len; i++)
-        ck_assert_int_eq(ts_delete(ts_bench_server(), nodes->pdata[i]), 0);
+    for (guint i = 0; i < nodes->len; i++) { /* it may have given up the later ones itself */
+        const int rc = ts_delete(ts_bench_server(), nodes->pdata[i]);
+        ck_assert(rc == 0 || (i > 0 && rc == -101));
+    }
     pair_assert_waits(&it, waiter, 50);
     assert_recipe(it.r, ts_answer_is_valid(obstacle));
     pair_admit(&it, 0, obstacle);
