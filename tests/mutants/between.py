@@ -42,8 +42,6 @@ MUTANTS = {
         ("!(in_time && pdk_hold_is_valid(*hold))", "!pdk_hold_is_valid(*hold)")]),
     "a grant that lapsed queues in a session that has ended": ("src/grant/claim.c", "between", [
         ("        if (in_time && s->ended == PDK_OK) {", "        if (in_time) {")]),
-    "service: a function begins though it was stopped": ("recipes/election_service.c", "service", [
-        ("bool wanted = !service->stopping && pdk_hold_is_valid(hold);", "bool wanted = pdk_hold_is_valid(hold);")]),
     "semaphore: a lease that is gone is waited for": ("recipes/semaphore_admission.c", "permits", [
         ("    if (entry->c.leaving || entry->c.phase == PDK__GONE || entry->c.dirless) {", "    if (entry->c.dirless) {")]),
     "read/write lock: a reader that was a writer hands over": ("src/grant/grant.c", "between", [
