@@ -2,6 +2,9 @@
  * function does not return in time, the service goes on leading until it does. Terms as such are in test_term.c. */
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "refused.h"
 #include "self.h"
@@ -280,6 +283,39 @@ START_TEST(about_when_it_is_granted) {
 }
 END_TEST
 
+/* The runner asks for a term's descriptor when it has the hold, ahead of its last look. The next one waits there until it is let go. */
+enum { OPEN, SHUT, STANDS_THERE };
+static atomic_int gate;
+
+int eventfd(unsigned int count, int flags) {
+    int shut = SHUT;
+    if (atomic_compare_exchange_strong(&gate, &shut, STANDS_THERE))
+        while (atomic_load(&gate) == STANDS_THERE)
+            g_usleep(1000);
+    return (int)syscall(SYS_eventfd2, count, flags);
+}
+
+/* It has been granted, and the function does not run yet: it never does. */
+START_TEST(between_its_grant_and_its_function) {
+    make_it();
+    pdk_election *other = occupy();
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL);
+    ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(5000)));
+    atomic_store(&gate, SHUT);
+    ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
+    for (int64_t end = ts_now_ms() + ts_patience(5000); atomic_load(&gate) != STANDS_THERE;) {
+        ck_assert_int_lt(ts_now_ms(), end);
+        g_usleep(1000);
+    }
+    pdk_status status = stop_within(it.s, 1);
+    atomic_store(&gate, OPEN);
+    ck_assert_int_eq(status, PDK_TIMEOUT);
+    stop_it();
+    ck_assert_int_eq(test_service_runs(it.s), 0);
+    assert_stopped("");
+}
+END_TEST
+
 /* It was told to return before, and does not. */
 START_TEST(while_it_is_ending) {
     serve_it(RETURNS_WHEN_ALLOWED);
@@ -465,6 +501,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_second_candidate_is_refused);
     tcase_add_test(tcase, run_and_stopped_again_and_again);
     tcase_add_test(tcase, about_when_it_is_granted);
+    tcase_add_test(tcase, between_its_grant_and_its_function);
     tcase_add_loop_test(tcase, while_it_is_ending, 0, 2);
     tcase_add_test(tcase, a_stop_that_times_out);
     tcase_add_test(tcase, stopped_by_many_at_once);
