@@ -65,4 +65,6 @@ MUTANTS = {
          "        g_queue_unlink(&consent->agreement->waiting, &consent->link);\n"
          "    pdk__agreement_leave",
          "    pdk__agreement_leave")]),
+    "service: a function begins though it was stopped": ("recipes/election_service.c", "service", [
+        ("bool wanted = !service->stopping && pdk_hold_is_valid(hold);", "bool wanted = pdk_hold_is_valid(hold);")]),
 }
