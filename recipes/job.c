@@ -323,9 +323,10 @@ static pdk_status ask_claim(struct asking *b) {
 }
 
 static pdk_status ask_paused(struct asking *b) {
+    if (b->last)
+        return others_ask(b);
     b->at = CLAIMS; /* also after a new connection */
-    pdk_status status = pdk__session_usable(b->call.s, b->call.name);
-    return status == PDK_OK && b->last && pdk__now(b->call.s) >= b->until ? others_ask(b) : status;
+    return pdk__session_usable(b->call.s, b->call.name);
 }
 
 static pdk_status ask_step(struct pdk__call *call) {

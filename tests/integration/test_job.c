@@ -414,7 +414,7 @@ START_TEST(what_it_costs) {
     make_it();
     pdk_job *a = job_of(it.a, it.path, NULL), *b = job_of(it.b, it.path, NULL);
     job_finished(a, job_begun(a), 0);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 12; i++) {
         ck_assert_int_eq(pdk_session_flush(it.a->session, PATIENCE_MS), PDK_OK);
         count_cost(it.a, NULL);
         pdk_hold *hold = job_begun(a);
@@ -429,7 +429,7 @@ START_TEST(what_it_costs) {
     it.options.at_least_ms = DAY_MS;
     pdk_job *c = job_of(it.a, it.path, &it.options);
     job_finished(c, job_begun(c), 0);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 12; i++) {
         ck_assert_int_eq(pdk_session_flush(it.b->session, PATIENCE_MS), PDK_OK);
         count_cost(it.b, NULL);
         job_skipped(b);

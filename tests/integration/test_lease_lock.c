@@ -349,7 +349,7 @@ START_TEST(what_it_costs) {
     lease_make();
     pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS);
     lease_released(a, lease_acquired(a));
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 12; i++) {
         ck_assert_int_eq(pdk_session_flush(lease.a->session, PATIENCE_MS), PDK_OK);
         count_cost(NULL);
         pdk_hold *hold = lease_acquired(a);

@@ -83,7 +83,7 @@ static uint64_t rounds_after_a_release(void) {
 /* A busy machine may answer the first of two requests before it sends the second one. */
 START_TEST(after_a_release_the_next_one_has_it_in_one_round_trip) {
     uint64_t least = UINT64_MAX;
-    for (int times = 0; times < 5 && least > 1; times++)
+    for (int times = 0; times < 50 && least > 1; times++)
         least = MIN(least, rounds_after_a_release());
     ck_assert_uint_eq(least, 1);
 }

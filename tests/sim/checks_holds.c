@@ -224,11 +224,11 @@ void checker_hold_event(struct checker *c, const struct history_event *e) {
         killed(c, (int8_t)e->id, e->at);
         return;
     }
-    struct checker_hold *hold = &c->holds[e->id];
-    if (e->id >= c->holds_count || !hold->known) {
+    if (e->id < 0 || e->id >= c->holds_count || !c->holds[e->id].known) {
         checker_break(c, CHECK_NODE, e, "hold %d was never granted", e->id);
         return;
     }
+    struct checker_hold *hold = &c->holds[e->id];
     checker_exchange_late(c, hold, e);
     if (e->kind == HISTORY_EXTEND) {
         extended(c, hold, e);
