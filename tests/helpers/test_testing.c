@@ -292,11 +292,17 @@ START_TEST(a_cancelled_thread_keeps_nothing) {
 }
 END_TEST
 
+/* The thread may have time for another round. */
+static void start_once(void) {
+    if (servers == NULL)
+        start_one();
+}
+
 /* Of a start, which has half a server then, and of a stop. */
 START_TEST(a_start_is_not_cancelled_half_way) {
     for (int i = 0; i < 2; i++) {
         pthread_t thread;
-        void (*act)(void) = i ? stop_all : start_one;
+        void (*act)(void) = i ? stop_all : start_once;
         void *result;
         ck_assert_int_eq(pthread_create(&thread, NULL, act_until_cancelled, (void *)&act), 0);
         g_usleep(i ? 1000 : 300000);
