@@ -45,9 +45,13 @@ static void on_set_acquired(pdk_status status, pdk_set *set, void *user) { answe
 static void answer_blocking(ts_answer *a) {
     pdk_hold *hold = NULL;
     pdk_set *set = NULL;
-    const pdk_status status =
-        a->block != NULL ? a->block(a->recipe, a->timeout_ms, &hold) : a->block_set(a->recipe, a->timeout_ms, &set);
+    pdk_status status;
 
+    g_assert(a->block != NULL || a->block_set != NULL);
+    if (a->block_set != NULL)
+        status = a->block_set(a->recipe, a->timeout_ms, &set);
+    else
+        status = a->block(a->recipe, a->timeout_ms, &hold);
     answer_came(a, status, hold, set);
 }
 
