@@ -13,6 +13,9 @@ import unittest
 from bench import BUILD, NOBODY, PADDOCK, PATIENCE, SLACK, Case, alive, children, state, wait_for
 
 ROOT = os.geteuid() == 0
+IN_NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+# In a chroot /proc cannot be mounted so: its root is no mount.
+NAMESPACES = ROOT and subprocess.run([*IN_NAMESPACE, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
 # Becomes root for good, as sudo does, and then runs the rest.
 BECOME = "#define _GNU_SOURCE\n#include <unistd.h>\nint main(int c, char **v) { (void)c; return setresuid(0, 0, 0) || execvp(v[1], v + 1); }\n"
 
@@ -20,7 +23,7 @@ BECOME = "#define _GNU_SOURCE\n#include <unistd.h>\nint main(int c, char **v) { 
 class Reach(Case):
     def unshared(self, *command, **more):
         """A process that is number 1 of a PID namespace, with a /proc of its own."""
-        process = subprocess.Popen(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", *map(str, command)], env=self.environment,
+        process = subprocess.Popen([*IN_NAMESPACE, *map(str, command)], env=self.environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
         self.addCleanup(self.end, process)
         return process
@@ -53,7 +56,7 @@ def in_namespace(path, folder):
     stranger.kill()
 
 
-@unittest.skipUnless(ROOT, "a PID namespace, whose numbers can be chosen, needs root")
+@unittest.skipUnless(NAMESPACES, "a PID namespace, whose numbers can be chosen, needs root, and no chroot")
 class Numbers(Reach):
     def test_a_number_that_changes_hands(self):
         """Nobody but the command dies, whoever gets its number."""
@@ -176,7 +179,7 @@ class Users(Reach):
         self.release()
 
 
-@unittest.skipUnless(ROOT, "a mount namespace, where /proc can be hidden, needs root")
+@unittest.skipUnless(NAMESPACES, "a mount namespace, where /proc can be hidden, needs root, and no chroot")
 class WithoutProc(Reach):
     def test_nothing_is_left(self):
         """Who left the session and ignores TERM is found by its number, and that this takes longer is said."""
@@ -194,7 +197,7 @@ class WithoutProc(Reach):
         self.assert_no_node()
 
 
-@unittest.skipUnless(ROOT, "a PID namespace needs root")
+@unittest.skipUnless(NAMESPACES, "a PID namespace needs root, and no chroot")
 class FirstProcess(Reach):
     def verbs(self):
         script = f"trap 'exit 7' TERM; echo ready > {self.file('ready')}; while :; do sleep 0.02; done"
