@@ -64,7 +64,9 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("slices");
     TCase *cases = tcase_create("slices");
     tcase_add_test(cases, a_process_that_never_forked_is_told_that_they_work);
-#ifndef __SANITIZE_THREAD__ /* which cannot follow threads that start after a fork */
+/* ThreadSanitizer cannot follow threads that start after a fork. With gcc 14's AddressSanitizer a child hangs, on Debian 13,
+ * whose GLib has no slices: the plain build plays it there. */
+#if !defined __SANITIZE_THREAD__ && (!defined __SANITIZE_ADDRESS__ || !GLIB_CHECK_VERSION(2, 76, 0))
     tcase_add_test(cases, a_child_is_told_and_does_not_hang);
 #else
     (void)a_child_is_told_and_does_not_hang;
