@@ -67,6 +67,11 @@ bool spoil_permit_node(struct history *h, struct sim_random *chance);
 bool spoil_queue(struct history *h, struct sim_random *chance);
 bool spoil_mismatch(struct history *h, struct sim_random *chance);
 
+/* --- mutations_striped.c */
+bool spoil_idle_stripe(struct history *h, struct sim_random *chance);
+bool spoil_admitted(struct history *h, struct sim_random *chance);
+bool spoil_number_of_stripes(struct history *h, struct sim_random *chance);
+
 /* --- mutations_delay.c */
 bool spoil_delay(struct history *h, struct sim_random *chance);
 bool spoil_dropped_pledge(struct history *h, struct sim_random *chance);

@@ -15,7 +15,6 @@ SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
 DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
 MEMBER_BENCH = ["tests/fakes/group_bench.c", "tests/fakes/member_bench.c", *DRIVER_BENCH]
 DEEDS = ["tests/fakes/deeds.c", "tests/fakes/group_bench.c", *DRIVER_BENCH]
-CONTEST = ["tests/fakes/contest.c", "tests/fakes/trouble.c", "tests/fakes/platform_bench.c"]
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c", "testing/*.c"]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
 # A simulated thread sleeps in simulated time: tests/support/simulated/sim_thread.c.
@@ -107,7 +106,6 @@ JUDGES = {
     "group": check_program("tests/fakes/test_driver_group_play.c", "tests/fakes/group_truth.c", "tests/fakes/trouble.c",
                            "tests/fakes/platform_bench.c", *SUPPORT, needs="simulations"),
     "asks": check_program("tests/fakes/test_driver_job.c", "tests/fakes/platform_bench.c", *SUPPORT),
-    "striped": check_program("tests/fakes/test_driver_striped.c", *CONTEST, *SUPPORT),
     "striped_connection": check_program("tests/fakes/test_driver_striped_number.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "majority": Judge("tests/model/test_majority_model.c", "tests/model/majority*.c", "tests/model/record*.c",
                       "tests/model/visited.c", "tests/support/common/*.c", "src/core/majority.c",

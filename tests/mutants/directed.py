@@ -21,7 +21,7 @@ SILENCE = "silence"
 LENT = "lent"
 
 MUTANTS = {
-    "a contender whom others block needs no list": ("src/session/commands.c", "striped", [
+    "a contender whom others block needs no list": ("src/session/commands.c", "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity", [
         ("entry->rule.blocks == pdk__blocks_never && entry->create == 0", "entry->create == 0")]),
     "watched bytes never shrink": ("src/session/watches.c", DRIVER, [
         ("        return;\n    s->watched_bytes -= cost(key);\n    GPtrArray *list", "        return;\n    GPtrArray *list")]),

@@ -1,19 +1,20 @@
-"""Mutants of the striped lock, judged in simulated time (tests/fakes/test_driver_striped.c), by its test vectors, and on a server.
+"""Mutants of the striped lock, judged by the simulation, in simulated time step by step, by its test vectors, and on a server.
 
 name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
 
+SIM = "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity"
 ANY = "recipes/striped_any.c"
 AGREEMENT = "recipes/striped_agreement.c"
 MUTANTS = {
-    "striped: who has any stripe stays in the others": (ANY, "striped", [
+    "striped: who has any stripe stays in the others": (ANY, SIM, [
         ("    for (int32_t i = 0; i < any->asked; i++)\n        pdk__entry_drop", "    for (int32_t i = 0; i < any->asked; i += 2)\n        pdk__entry_drop"),
         ("    while (any->entries[i] != entry)\n        i++;", "    while (i < any->asked && any->entries[i] != entry)\n        i++;\n    if (i == any->asked)\n        return;")]),
-    "striped: any stands in one stripe alone": (ANY, "striped", [
+    "striped: any stands in one stripe alone": (ANY, SIM, [
         ("    if (any->asked < any->stripes)\n        ask_more(any);", "    if (false)\n        ask_more(any);")]),
-    "striped: a try waits in the stripes": (ANY, "striped", [
+    "striped: a try waits in the stripes": (ANY, SIM, [
         ("    else if (any->queue->admitting->is_try)", "    else if (false)")]),
-    "striped: another number is no mismatch": ("src/grant/number.c", "striped", [
+    "striped: another number is no mismatch": ("src/grant/number.c", SIM, [
         ("size == strlen(number->ours) && memcmp(data, number->ours, size) == 0", "true")]),
     "striped: a number holds for every session": (AGREEMENT, "striped_number", [
         ("agreement->agreed && agreement->generation == s->generation && agreement->suspended_at == s->suspended_at",
@@ -28,7 +29,7 @@ MUTANTS = {
         ("    agreement->agreed = false;\n    for", "    for")]),
     "striped: who has no claim makes the node": (AGREEMENT, "striped_number", [
         ("    if (g_queue_is_empty(&agreement->waiting))\n        return false;\n", "")]),
-    "striped: a queue begins without consent": ("src/grant/queue.c", "striped", [
+    "striped: a queue begins without consent": ("src/grant/queue.c", SIM, [
         ("queue->undecided = queue->consent && !queue->consent->may_begin(queue->consent);", "queue->undecided = queue->consent && !queue->consent->may_begin;")]),
     "striped: who took any waits for itself behind a key": ("src/grant/hold.c", "striped_keys", [
         ("    return hold->queue->kind.grants_elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;", "    return hold->queue->dir;")]),

@@ -46,7 +46,10 @@ void checker_begin(struct checker *c, const struct plan *plan) {
         c->paths[i].recipe = plan_recipe(plan, i);
         c->paths[i].permits = plan_permits_most(plan, i);
         c->paths[i].delay = plan_delay(plan, i, 0) * INT64_C(1000000);
+        c->paths[i].stripes = plan_stripes(plan, i, 0);
     }
+    for (int32_t i = PLAN_PATHS; i < PLAN_QUEUES; i++)
+        c->paths[i].stripes = c->paths[plan_path_of(i)].stripes;
 }
 
 void checker_break(struct checker *c, enum check check, const struct history_event *event, const char *format, ...) {
@@ -123,6 +126,7 @@ static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct h
     [HISTORY_KILLED] = killed,
     [HISTORY_GRANT] = checker_granted,
     [HISTORY_STANDS] = checker_hold_event,
+    [HISTORY_ADMITTED] = checker_striped_admitted,
     [HISTORY_DOWNGRADED] = checker_hold_event,
     [HISTORY_EXTEND] = checker_hold_event,
     [HISTORY_ENDED] = checker_hold_event,

@@ -6,6 +6,7 @@
  *     checks_claims.c      answers, sessions, silence          checks_observers.c    news of leaders
  *     checks_guarded.c     guarded znodes                      checks_delay.c        lock-delays
  *     checks_set.c         sets of rights                      checks_asks.c         asks to let go, broken nodes
+ *     checks_striped.c     striped locks
  */
 #ifndef CHECKER_H
 #define CHECKER_H
@@ -55,7 +56,8 @@
     X(EXCHANGE_LATE, "a downgraded writer goes on keeping readers out")                                                \
     X(PERMITS, "more permits are valid than there are")                                                                \
     X(PERMIT_NODES, "a permit without a node of its own")                                                              \
-    X(PERMIT_ORDER, "a permit is granted while a smaller number is in the queue")                                      \
+    X(PERMIT_ORDER, "a permit, or any stripe, is granted while a smaller number is in the queue")                      \
+    X(STRIPE_IDLE, "a stripe stands empty, and somebody waits for any")                                                \
     X(MISMATCH, "MISMATCH where all agree, or a grant with another number")                                            \
     X(DELAY, "a grant within the lock-delay after an end without a release")                                           \
     X(PLEDGE, "a grant without a pledge, or a pledge that a release leaves behind")                                    \
@@ -107,6 +109,7 @@ const char *check_words(enum check check);
     X(AWAITED, "permits waited for")                                                                                   \
     X(SAME_ADMISSION, "admissions handed over")                                                                        \
     X(MISMATCHED, "refused by another number")                                                                         \
+    X(ANY_STRIPE, "grants of any stripe")                                                                              \
     X(DELAYED, "grants after a lock-delay")                                                                            \
     X(UNDELAYED, "grants without one")                                                                                 \
     X(SETS, "sets of several")                                                                                         \
@@ -239,7 +242,9 @@ struct checker_path {
     enum plan_recipe recipe; /* of the plan */
     int32_t permits;         /* the most that any process thinks there are */
     int64_t delay;           /* of the lock, ns; 0: none */
-    int64_t recorded;        /* its number there; 0: not yet */
+    int64_t recorded;        /* its number there, or that of the stripes; 0: not yet */
+    int32_t stripes;         /* of a striped lock, and of each stripe, its number according to p0; 0: it is none */
+    int64_t stirred_at;      /* when something of it changed last */
     int64_t granted_at;      /* where it has one: the newest grant */
     int64_t opened;          /* of the guarded node: the newest grant that has opened it, */
     uint32_t opened_handover;
@@ -260,7 +265,7 @@ struct checker {
     int32_t holds_count, claims_count, nodes_count, live_count, valid_count, misled_count;
     int32_t candidacies_count, observers_count, asks_count;
     struct checker_process processes[PLAN_PROCESSES];
-    struct checker_path paths[PLAN_PATHS];
+    struct checker_path paths[PLAN_QUEUES];
     struct checker_session sessions[HISTORY_SESSIONS];
     struct checker_hold holds[HISTORY_HOLDS];
     struct checker_claim claims[HISTORY_CLAIMS];
@@ -332,6 +337,14 @@ void checker_rwlock_granted(struct checker *c, struct checker_hold *hold, const 
                             const struct history_event *e);
 void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32_t taken,
                              const struct history_event *e);
+/* It was granted by the node with that number in the queue; NULL: that is gone. */
+const struct checker_node *checker_admitted(struct checker *c, const struct checker_hold *hold, int8_t queue,
+                                            int32_t sequence, const struct history_event *e);
+/* Of striped locks: a grant, one of any stripe; a node or an answer changes the queue; does the process know the right number? */
+void checker_striped_granted(struct checker *c, const struct checker_hold *hold, const struct history_event *e);
+void checker_striped_admitted(struct checker *c, const struct history_event *e);
+void checker_striped_stirred(struct checker *c, int8_t queue, const struct history_event *e);
+bool checker_agrees(const struct checker *c, int8_t process, int8_t queue);
 /* Of asks; a grant, the end of a hold by its owner, and the very end. */
 void checker_ask_event(struct checker *c, const struct history_event *e);
 void checker_ask_granted(struct checker *c, const struct checker_hold *hold, const struct history_event *e);

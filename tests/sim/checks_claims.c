@@ -21,12 +21,17 @@ static void claimed(struct checker *c, const struct history_event *e) {
     c->sets[e->id] = (struct checker_set){.part = {-1, -1, -1}};
 }
 
+/* Is the hold one of the queue, or for a striped lock's of one of its stripes? */
+static bool is_of(const struct checker_hold *hold, int8_t queue) {
+    return hold->path == queue || plan_path_of(hold->path) == queue;
+}
+
 /* Has its process been granted its path, or one of those of a set, since it asked? */
 static bool was_granted(const struct checker *c, const struct checker_claim *claim, int32_t id) {
     const struct checker_set *set = &c->sets[id];
     for (int32_t i = c->holds_count - 1; i >= 0; i--) {
         const struct checker_hold *hold = &c->holds[i];
-        bool on_path = hold->path == claim->path;
+        bool on_path = is_of(hold, claim->path);
         for (int32_t k = 0; k < set->count; k++)
             on_path = on_path || hold->path == set->path[k];
         if (hold->known && hold->process == claim->process && on_path && hold->granted_at >= claim->asked_at)
@@ -68,7 +73,7 @@ static const char *wrong_status(const struct checker *c, const struct checker_cl
 static void delivered(struct checker *c, const struct checker_claim *claim, const struct history_event *e) {
     struct checker_hold *hold = e->b >= 0 && e->b < c->holds_count ? &c->holds[e->b] : NULL;
     c->evaluated[CHECK_DELIVERY]++;
-    bool asked_for = hold && hold->known && hold->path == claim->path && hold->process == claim->process &&
+    bool asked_for = hold && hold->known && is_of(hold, claim->path) && hold->process == claim->process &&
                      hold->mode == claim->mode && hold->count == claim->count && hold->nodes_count == hold->count;
     if (!asked_for || hold->received)
         checker_break(c, CHECK_DELIVERY, e, "claim %d of p%d gets a hold that is not one", e->id, claim->process);
@@ -83,16 +88,18 @@ static void delivered(struct checker *c, const struct checker_claim *claim, cons
 }
 
 bool checker_has_number(const struct checker *c, int8_t path) {
-    return c->paths[path].recipe == PLAN_RECIPE_SEMAPHORE || c->paths[path].delay > 0;
+    return c->paths[path].recipe == PLAN_RECIPE_SEMAPHORE || c->paths[path].delay > 0 || c->paths[path].stripes > 0;
 }
 
-/* The number of permits, or the lock-delay, is the same for all, unless the plan says otherwise. */
+/* The number of permits or stripes, or the lock-delay, is the same for all, unless the plan says otherwise. */
 static void check_mismatch(struct checker *c, const struct checker_claim *claim, const struct history_event *e) {
     if (claim->mode != MODE_SET && !checker_has_number(c, claim->path))
         return;
     c->evaluated[CHECK_MISMATCH]++;
     c->met[MET_MISMATCHED] += e->a == PDK_MISMATCH;
-    if (e->a == PDK_MISMATCH && !c->disagree)
+    bool has_right_one =
+        c->paths[claim->path].stripes > 0 && claim->mode != MODE_SET && checker_agrees(c, claim->process, claim->path);
+    if (e->a == PDK_MISMATCH && (!c->disagree || has_right_one))
         checker_break(c, CHECK_MISMATCH, e, "claim %d of p%d on path %d", e->id, claim->process, claim->path);
 }
 
@@ -104,6 +111,7 @@ static void answered(struct checker *c, const struct history_event *e) {
         return;
     }
     claim->answered = true;
+    checker_striped_stirred(c, claim->path, e);
     c->evaluated[CHECK_SILENCE]++;
     if (c->sessions[claim->session].closed)
         checker_break(c, CHECK_SILENCE, e, "claim %d of p%d is answered", e->id, claim->process);

@@ -129,6 +129,7 @@ void checker_granted(struct checker *c, const struct history_event *e) {
     if (hold->mode == MODE_EXCLUSIVE)
         check_handovers(c, hold, e);
     checker_delay_granted(c, hold, e);
+    checker_striped_granted(c, hold, e);
     checker_ask_granted(c, hold, e);
     c->evaluated[CHECK_LOCAL_ORDER]++;
     if (e->passed > 0)

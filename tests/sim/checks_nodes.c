@@ -67,6 +67,7 @@ static void created(struct checker *c, const struct history_event *e) {
         .mode = e->mode,
     };
     c->evaluated[CHECK_ONE_NODE]++;
+    checker_striped_stirred(c, e->path, e);
     for (int32_t i = 0; i < c->live_count; i++) {
         const struct checker_node *other = &c->nodes[c->live[i]];
         node.behind = node.behind || same_queue(other, &node);
@@ -110,6 +111,7 @@ static void deleted(struct checker *c, const struct history_event *e) {
     if (!node || node->gone)
         return;
     c->evaluated[CHECK_OWN_NODES]++;
+    checker_striped_stirred(c, node->path, e);
     if (e->b == 0 || checker_is_broken(c, node))
         node->removed = true;
     else if (e->b != node->session)

@@ -26,9 +26,9 @@ static const struct checker_node *queued(const struct checker *c, int8_t path, i
 }
 
 /* An admission may be handed over, as a lock may. */
-static void check_handovers(struct checker *c, const struct checker_hold *hold, const struct checker_node *admitted,
-                            const struct history_event *e) {
-    struct checker_path *path = &c->paths[hold->path];
+static void check_handovers(struct checker *c, const struct checker_hold *hold, int8_t queue,
+                            const struct checker_node *admitted, const struct history_event *e) {
+    struct checker_path *path = &c->paths[queue];
     bool again = path->admitted == admitted->czxid && path->admitted_by == hold->process;
     path->handovers = again ? path->handovers + 1 : 0;
     path->admitted = admitted->czxid;
@@ -46,22 +46,22 @@ static bool was_awaited(const struct checker *c, const struct checker_hold *hold
     return admitted->created_at < path->freed_at && taken + path->freed + hold->count > path->permits;
 }
 
-static void check_order(struct checker *c, const struct checker_hold *hold, int32_t taken,
-                        const struct history_event *e) {
-    const struct checker_node *admitted = queued(c, hold->path, e->sequence);
+const struct checker_node *checker_admitted(struct checker *c, const struct checker_hold *hold, int8_t queue,
+                                            int32_t sequence, const struct history_event *e) {
+    const struct checker_node *admitted = queued(c, queue, sequence);
     c->evaluated[CHECK_PERMIT_ORDER]++;
     if (!admitted)
-        checker_break(c, CHECK_PERMIT_ORDER, e, "p%d has number %d, which never was", hold->process, e->sequence);
+        checker_break(c, CHECK_PERMIT_ORDER, e, "p%d has number %d, which never was", hold->process, sequence);
     if (!admitted || admitted->gone) /* it has not heard of it yet */
-        return;
-    check_handovers(c, hold, admitted, e);
-    c->met[MET_AWAITED] += was_awaited(c, hold, admitted, taken);
+        return NULL;
+    check_handovers(c, hold, queue, admitted, e);
     for (int32_t i = 0; i < c->live_count; i++) {
         const struct checker_node *other = &c->nodes[c->live[i]];
         if (checker_is_ahead(other, admitted))
-            checker_break(c, CHECK_PERMIT_ORDER, e, "p%d gets permits by number %d while %d is in the queue",
+            checker_break(c, CHECK_PERMIT_ORDER, e, "p%d is granted by number %d while %d is in the queue",
                           hold->process, admitted->sequence, other->sequence);
     }
+    return admitted;
 }
 
 void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32_t taken,
@@ -75,5 +75,6 @@ void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32
         checker_break(c, CHECK_PERMITS, e, "p%d is granted %d while %d of %d are valid", hold->process, hold->count,
                       taken, permits);
     checker_permit_stands(c, hold, hold->token, e);
-    check_order(c, hold, taken, e);
+    const struct checker_node *admitted = checker_admitted(c, hold, hold->path, e->sequence, e);
+    c->met[MET_AWAITED] += admitted && was_awaited(c, hold, admitted, taken);
 }

@@ -30,6 +30,7 @@
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
 #include <paddock/set.h>
+#include <paddock/striped.h>
 
 /* The counts of a run; a sum over runs has the same form. All uint64_t: see tally_add. */
 struct tally {
@@ -52,8 +53,8 @@ struct holding {
     struct candidate *candidate; /* the candidate of its term; NULL: claimed */
     pdk_hold *hold;              /* NULL once given back */
     const int32_t *value;        /* of the action */
-    int32_t id, lock, path, fd;
-    uint32_t made; /* the number of its object, of all that there were */
+    int32_t id, lock, path, fd;  /* path: the queue of its node */
+    uint32_t made;               /* the number of its object, of all that there were */
     int64_t token;
     uint32_t handover;
     int32_t end;
@@ -95,6 +96,7 @@ union object {
     pdk_rwlock *rwlock;
     pdk_semaphore *semaphore;
     pdk_election *election;
+    pdk_striped *striped;
     void *any; /* NULL: there is none */
 };
 
@@ -182,7 +184,7 @@ struct deployment {
     int32_t believed_count;
     struct observed_admission admissions[64];
     int32_t admissions_count;
-    struct resource resources[PLAN_PATHS], naive[PLAN_PATHS];
+    struct resource resources[PLAN_QUEUES], naive[PLAN_QUEUES];
     int64_t expired[64]; /* sessions that an admin ended */
     int32_t expired_count;
     struct stall stalls[64];
@@ -243,7 +245,7 @@ void workload_give_back(struct client *client);
 /* A claim is answered: ahead of all else that its callback does, and after it. */
 void workload_answered(struct claiming *claim, pdk_status status, int64_t hold);
 void workload_after_answer(struct claiming *claim);
-/* A claim of the action; asked: its mode and count. NULL: there is no room. */
+/* A claim of the action; asked: its queue, mode and count. NULL: there is no room. */
 struct claiming *workload_begin_claim(struct client *client, const struct plan_action *action, int32_t lock,
                                       int32_t timeout, const struct history_event *asked);
 /* The workload of an action, for a player. */

@@ -92,8 +92,9 @@
     X(MISLED, "misled", "session", "")              /* a server gives it a false answer */                             \
     X(STEPS, "steps", "most", "steps")              /* how much goes on at rest */                                     \
     X(HEALED, "healed", "", "")                                                                                        \
-    X(SETTLED, "settled", "in_time", "") /* everybody was served, but for candidates; now they leave */                \
-    X(END, "end", "in_time", "")         /* in_time: it converged */
+    X(SETTLED, "settled", "in_time", "")    /* everybody was served, but for candidates; now they leave */             \
+    X(END, "end", "in_time", "")            /* in_time: it converged */                                                \
+    X(ADMITTED, "admitted", "sequence", "") /* id: hold of any stripe: of the node with which it stood on the path */
 
 enum history_kind {
 #define HISTORY_KIND_CONSTANT(constant, name, a, b) HISTORY_##constant,

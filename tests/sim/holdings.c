@@ -106,6 +106,15 @@ static void downgrade_in(void *subject, void *what) {
 
 /* ---- its beginning */
 
+/* The queue of its node. */
+static int32_t queue_of(const struct client *client, const pdk_hold *hold, int32_t lock) {
+    if (plan_recipe(client->player->d->plan, lock / 2) != PLAN_RECIPE_STRIPED)
+        return lock / 2;
+    int32_t stripe = pdk_striped_stripe(client->objects[lock].striped, hold);
+    g_assert(stripe >= 0 || !client->objects[lock].any);
+    return plan_stripe(lock / 2, MAX(stripe, 0));
+}
+
 struct holding *holding_begin(struct client *client, pdk_hold *hold, const struct plan_action *action, int32_t lock,
                               struct candidate *candidate) {
     struct deployment *d = client->player->d;
@@ -118,7 +127,7 @@ struct holding *holding_begin(struct client *client, pdk_hold *hold, const struc
         .value = action->value,
         .id = observe_hold(d, client_of(client, lock), hold),
         .lock = lock,
-        .path = lock / 2,
+        .path = queue_of(client, hold, lock),
         .fd = -1,
         .made = client->made[lock],
         .token = pdk_hold_token(hold),

@@ -47,7 +47,7 @@ static int32_t count_passed(const struct client *client, const pdk_hold *hold) {
     return passed;
 }
 
-/* ---- the admitted node at the leases of a semaphore: it may be gone by the time they are granted */
+/* ---- the admitted node of a semaphore, or for any stripe: it may be gone by the time of the grant */
 
 static struct observed_admission *admission_of(struct deployment *d, const struct pdk__queue *queue) {
     for (int32_t i = 0; i < d->admissions_count; i++)
@@ -56,18 +56,27 @@ static struct observed_admission *admission_of(struct deployment *d, const struc
     return NULL;
 }
 
-/* A lock with a delay has a gate, too. */
-static bool is_semaphore(const struct deployment *d, const struct pdk__queue *queue) {
+static bool is_of(const struct deployment *d, const struct pdk__queue *queue, enum plan_recipe recipe) {
     const char *ignored;
     int32_t path = queue->gate ? observe_path(d->plan, queue->dir, &ignored) : -1;
-    return path >= 0 && plan_recipe(d->plan, path) == PLAN_RECIPE_SEMAPHORE;
+    return path >= 0 && plan_recipe(d->plan, path) == recipe;
+}
+
+/* A lock with a delay has a gate, too. */
+static bool is_semaphore(const struct deployment *d, const struct pdk__queue *queue) {
+    return is_of(d, queue, PLAN_RECIPE_SEMAPHORE);
+}
+
+static bool is_for_any(const struct deployment *d, const struct pdk__queue *queue) {
+    return is_of(d, queue, PLAN_RECIPE_STRIPED);
 }
 
 static void note_admissions(struct deployment *d, const pdk_session *s) {
     for (const GList *link = first_queue(s); link; link = link->next) {
         const struct pdk__queue *queue = link->data;
         struct observed_name name;
-        if (!queue->admitting || !is_semaphore(d, queue) || !queue->entry || !observe_name(queue->entry->c.own, &name))
+        if (!queue->admitting || !queue->entry || !observe_name(queue->entry->c.own, &name) ||
+            !(is_semaphore(d, queue) || is_for_any(d, queue)))
             continue;
         struct observed_admission *admission = admission_of(d, queue);
         if (!admission && d->admissions_count < (int32_t)G_N_ELEMENTS(d->admissions))
@@ -97,12 +106,20 @@ static void note_stands(struct deployment *d, const struct believed *b, int64_t 
         event->a = czxid;
 }
 
+/* The node of the grant stands in a stripe. */
+static void note_admitted(struct deployment *d, const struct believed *b, const pdk_hold *hold) {
+    const struct observed_admission *admission = admission_of(d, hold->queue);
+    struct history_event *event = admission ? note(d, HISTORY_ADMITTED, b->id, b->client) : NULL;
+    if (event)
+        event->a = admission->sequence;
+}
+
 static void note_grant(struct deployment *d, struct believed *b, const pdk_hold *hold) {
     const char *ignored;
     struct history_event *event = note(d, HISTORY_GRANT, b->id, b->client);
     if (!event)
         return;
-    event->path = (int8_t)observe_path(d->plan, hold->queue->dir, &ignored);
+    event->path = (int8_t)observe_path(d->plan, hold->node, &ignored);
     event->a = hold->token;
     event->b = true_until(b, d);
     event->extra = hold->handover;
@@ -112,6 +129,8 @@ static void note_grant(struct deployment *d, struct believed *b, const pdk_hold 
     event->sequence = sequence_of(d, hold);
     for (guint i = 1; hold->grant && i < hold->grant->count; i++)
         note_stands(d, b, hold->grant->entries[i]->c.token);
+    if (is_for_any(d, hold->queue))
+        note_admitted(d, b, hold);
 }
 
 static struct believed *begin(struct deployment *d, struct client *client, const pdk_hold *hold) {

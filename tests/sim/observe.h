@@ -11,7 +11,7 @@ struct observed_name {
     int64_t mark; /* its mark, as a number */
 };
 bool observe_name(const char *name, struct observed_name *out);
-/* The path of the plan to which that node, or a directory of it, belongs, and the name below the directory; -1: to
+/* The queue of the plan to which that node, or a directory of it, belongs, and the name below the directory; -1: to
  * none. */
 int32_t observe_path(const struct plan *plan, const char *path, const char **name);
 /* The checker knows which nodes exist. It must have seen all that was noted. */

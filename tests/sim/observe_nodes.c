@@ -58,10 +58,14 @@ static bool lies_in(const char *path, const char *dir, const char **name) {
 }
 
 int32_t observe_path(const struct plan *plan, const char *path, const char **name) {
-    for (int32_t i = 0; i < PLAN_PATHS; i++)
+    for (int32_t i = 0; i < PLAN_PATHS; i++) {
+        for (int32_t k = plan_stripes(plan, i, 1); k-- > 0;)
+            if (lies_in(path, plan_path(plan_stripe(i, k)), name))
+                return plan_stripe(i, k);
         if (lies_in(path, plan_queue(plan, i), name) || lies_in(path, plan_leases(plan, i), name) ||
             lies_in(path, plan_path(i), name))
             return i;
+    }
     return -1;
 }
 
@@ -146,20 +150,26 @@ int32_t observe_identity(const char *text) {
     return text && strcmp(text, "by hand") == 0 ? IDENTITY_BY_HAND : IDENTITY_FOREIGN;
 }
 
+/* The lock-delay, in a node of its own, or the stripes, in that of the path. */
+static bool note_number(struct deployment *d, int32_t path, const char *text, const struct sim_txn *txn) {
+    bool of_stripes = path >= 0 && plan_stripes(d->plan, path, 0) && strcmp(txn->path, plan_path(path)) == 0;
+    if (path < 0 || txn->session == 0 || !txn->data ||
+        !(of_stripes || (txn->kind == SIM_TXN_CREATE && strcmp(text, "delay") == 0)))
+        return false;
+    struct history_event *event = note(d, HISTORY_RECORDED, 0, NULL);
+    if (event) {
+        event->path = (int8_t)path;
+        event->a = strtol(txn->data, NULL, 10);
+        event->b = txn->session;
+    }
+    return true;
+}
+
 static void on_created(struct deployment *d, const struct sim_txn *txn) {
     const char *text;
     struct observed_name name;
     int32_t path = observe_path(d->plan, txn->path, &text);
-    if (path >= 0 && strcmp(text, "delay") == 0) {
-        struct history_event *recorded = note(d, HISTORY_RECORDED, 0, NULL);
-        if (recorded) {
-            recorded->path = (int8_t)path;
-            recorded->a = strtol(txn->data, NULL, 10);
-            recorded->b = txn->session;
-        }
-        return;
-    }
-    if (path >= 0 && note_pledge(d, path, text, txn))
+    if (note_number(d, path, text, txn) || (path >= 0 && note_pledge(d, path, text, txn)))
         return;
     if (path < 0 || !observe_name(text, &name) || txn->session == 0)
         return;
@@ -251,7 +261,7 @@ static bool note_wish(struct deployment *d, int32_t path, const char *text, cons
 static void on_set(struct deployment *d, const struct sim_txn *txn) {
     const char *name;
     int32_t path = observe_path(d->plan, txn->path, &name);
-    if (path >= 0 && note_wish(d, path, name, txn))
+    if (path >= 0 && (note_wish(d, path, name, txn) || note_number(d, path, name, txn)))
         return;
     const char *leases = path >= 0 ? plan_leases(d->plan, path) : NULL;
     long number = txn->data ? strtol(txn->data, NULL, 10) : 0;
@@ -356,7 +366,8 @@ const char *observe_contender(const struct deployment *d, int32_t path, int32_t 
             const char *text;
             struct observed_name name;
             int64_t czxid = truth->nodes[i].stat.czxid;
-            if (czxid > after && czxid < least && observe_path(d->plan, truth->nodes[i].path, &text) == path &&
+            int32_t queue = observe_path(d->plan, truth->nodes[i].path, &text);
+            if (czxid > after && czxid < least && queue >= 0 && plan_path_of(queue) == path &&
                 observe_name(text, &name)) {
                 least = czxid;
                 found = truth->nodes[i].path;

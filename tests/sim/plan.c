@@ -36,9 +36,19 @@ const char *plan_kind_name(enum plan_kind kind) { return kinds[kind].name; }
 
 #define PATHS(below) {"/locks/orders" below, "/stock" below, "/locks/deep/mail" below}
 
-const char *plan_path(int32_t path) {
+int32_t plan_stripe(int32_t path, int32_t stripe) { return PLAN_PATHS + path * PLAN_STRIPES + stripe; }
+
+int32_t plan_path_of(int32_t queue) { return queue < PLAN_PATHS ? queue : (queue - PLAN_PATHS) / PLAN_STRIPES; }
+
+const char *plan_path(int32_t queue) {
     static const char *const paths[PLAN_PATHS] = PATHS("");
-    return paths[path];
+    static char stripes[PLAN_QUEUES][32];
+    if (queue < PLAN_PATHS)
+        return paths[queue];
+    if (stripes[queue][0] == '\0')
+        snprintf(stripes[queue], sizeof stripes[queue], "%s/%04d", paths[plan_path_of(queue)],
+                 (queue - PLAN_PATHS) % PLAN_STRIPES);
+    return stripes[queue];
 }
 
 const char *plan_guarded(int32_t path) {
@@ -47,18 +57,22 @@ const char *plan_guarded(int32_t path) {
 }
 
 const char *plan_queue(const struct plan *plan, int32_t path) {
-    static const char *const queues[PLAN_PATHS] = PATHS("/locks");
-    return plan_recipe(plan, path) == PLAN_RECIPE_SEMAPHORE ? queues[path] : plan_path(path);
+    static const char *const queues[PLAN_PATHS] = PATHS("/locks"), *const any[PLAN_PATHS] = PATHS("/any");
+    enum plan_recipe recipe = plan_recipe(plan, path);
+    return recipe == PLAN_RECIPE_SEMAPHORE ? queues[path] : recipe == PLAN_RECIPE_STRIPED ? any[path] : plan_path(path);
 }
 
 const char *plan_leases(const struct plan *plan, int32_t path) {
     static const char *const leases[PLAN_PATHS] = PATHS("/leases");
-    return plan_recipe(plan, path) == PLAN_RECIPE_SEMAPHORE ? leases[path] : NULL;
+    enum plan_recipe recipe = plan_recipe(plan, path);
+    return recipe == PLAN_RECIPE_SEMAPHORE ? leases[path]
+           : recipe == PLAN_RECIPE_STRIPED ? plan_path(plan_stripe(path, 0))
+                                           : NULL;
 }
 
-enum plan_recipe plan_recipe(const struct plan *plan, int32_t path) {
+enum plan_recipe plan_recipe(const struct plan *plan, int32_t queue) {
     const int32_t recipes[PLAN_PATHS] = {plan->recipe0, plan->recipe1, plan->recipe2};
-    return (enum plan_recipe)recipes[path];
+    return queue < PLAN_PATHS ? (enum plan_recipe)recipes[queue] : PLAN_RECIPE_LOCK;
 }
 
 int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process) {
@@ -68,10 +82,17 @@ int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process) {
 
 int32_t plan_permits_most(const struct plan *plan, int32_t path) { return plan_permits(plan, path, 1); }
 
+int32_t plan_stripes(const struct plan *plan, int32_t path, int32_t process) {
+    int32_t wanted = plan_permits(plan, path, 0), most = PLAN_STRIPES - 1;
+    if (plan_recipe(plan, path) != PLAN_RECIPE_STRIPED)
+        return 0;
+    return (wanted < most ? wanted : most) + (plan->disagree && process % 2);
+}
+
 int32_t plan_delay(const struct plan *plan, int32_t path, int32_t process) {
     const int32_t delays[PLAN_PATHS] = {plan->delay0, plan->delay1, plan->delay2};
     enum plan_recipe recipe = plan_recipe(plan, path);
-    if (delays[path] == 0 || (recipe != PLAN_RECIPE_LOCK && recipe != PLAN_RECIPE_ELECTION))
+    if (path >= PLAN_PATHS || delays[path] == 0 || (recipe != PLAN_RECIPE_LOCK && recipe != PLAN_RECIPE_ELECTION))
         return 0;
     return delays[path] + (plan->disagree && process % 2);
 }

@@ -22,6 +22,8 @@
 #define PLAN_ACTIONS 512
 #define PLAN_VALUES 11
 #define PLAN_COUNT_MOST 4 /* permits asked for at once */
+#define PLAN_STRIPES 6
+#define PLAN_QUEUES (PLAN_PATHS * (1 + PLAN_STRIPES)) /* of the paths, and behind them of the stripes of each path */
 
 /* X(name, default, least, most) */
 #define PLAN_SETTINGS(X)                                                                                               \
@@ -50,7 +52,7 @@
     X(recipe0, 0, 0, PLAN_RECIPES - 1)    /* of each path: a plan_recipe */                                            \
     X(recipe1, 0, 0, PLAN_RECIPES - 1)                                                                                 \
     X(recipe2, 0, 0, PLAN_RECIPES - 1)                                                                                 \
-    X(permits0, 2, 1, 100) /* of each path, where it is a semaphore */                                                 \
+    X(permits0, 2, 1, 100) /* of each path, where it is a semaphore; of a striped lock: its stripes */                 \
     X(permits1, 2, 1, 100)                                                                                             \
     X(permits2, 2, 1, 100)                                                                                             \
     X(delay0, 0, 0, 60000) /* of each path, where it is a lock or an election: the lock-delay, ms; 0: none */          \
@@ -110,17 +112,24 @@ enum plan_kind {
 /* Hosts: a number of the network's, or a role at the moment. */
 enum { PLAN_HOST_LEADER = 100, PLAN_HOST_FOLLOWER, PLAN_HOST_OTHER, PLAN_HOST_OF = 200 };
 
-enum plan_recipe { PLAN_RECIPE_LOCK, PLAN_RECIPE_RWLOCK, PLAN_RECIPE_SEMAPHORE, PLAN_RECIPE_ELECTION, PLAN_RECIPES };
+enum plan_recipe {
+    PLAN_RECIPE_LOCK,
+    PLAN_RECIPE_RWLOCK,
+    PLAN_RECIPE_SEMAPHORE,
+    PLAN_RECIPE_ELECTION,
+    PLAN_RECIPE_STRIPED,
+    PLAN_RECIPES
+};
 
 /* Indices of values, of ACQUIRE and, but for the timeout, of JOIN. */
 enum { PLAN_PROCESS, PLAN_LOCK, PLAN_TIMEOUT, PLAN_HOLD, PLAN_WRITES, PLAN_LATE, PLAN_LOST, PLAN_END };
 /* Of ACQUIRE: of a read/write lock, that it reads; when a writer becomes a reader, ms, 0: never; of a semaphore, how many permits,
- * 0: one. */
+ * 0: one; of a striped lock, 1 + the key, 0: any stripe. */
 enum { PLAN_SHARED = PLAN_END + 1, PLAN_DOWNGRADE, PLAN_COUNT };
 /* Of JOIN: it hears of every leader, too; after how long it joins again when it has left, ms, 0: never. */
 enum { PLAN_WATCHES = PLAN_TIMEOUT, PLAN_AGAIN = PLAN_END + 1 };
 /* Of TAKE, which claims a set of rights: the second and the third; the first is at PLAN_LOCK. Each is 1 + 2 * path, plus 1 if it reads, or takes
- * two permits; 0: there is none. */
+ * two permits or stripes; 0: there is none. */
 enum { PLAN_SECOND = PLAN_LATE, PLAN_THIRD = PLAN_END + 1, PLAN_RIGHTS = 3, PLAN_RIGHT_CODES = 2 * PLAN_PATHS };
 /* PLAN_LOST: bits. */
 enum { PLAN_LOST_TOLD = 1, PLAN_LOST_FD = 2 };
@@ -166,16 +175,22 @@ void plan_print_action(const struct plan_action *action, FILE *out);
 bool plan_read(struct plan *plan, FILE *in, const char *name);
 
 const char *plan_kind_name(enum plan_kind kind);
-const char *plan_path(int32_t path);
-enum plan_recipe plan_recipe(const struct plan *plan, int32_t path);
+/* Events name a queue: the path's, or a stripe's, which is a lock. */
+int32_t plan_stripe(int32_t path, int32_t stripe);
+int32_t plan_path_of(int32_t queue);
+/* Of a queue, both. */
+const char *plan_path(int32_t queue);
+enum plan_recipe plan_recipe(const struct plan *plan, int32_t queue);
 /* The node that holders write to, where the plan has them do so. */
 const char *plan_guarded(int32_t path);
-/* The directory of its contenders, and that of a semaphore's leases: NULL elsewhere. */
+/* The directory of its contenders, and that of a semaphore's leases, or of the first stripe: NULL elsewhere. */
 const char *plan_queue(const struct plan *plan, int32_t path);
 const char *plan_leases(const struct plan *plan, int32_t path);
 /* How many permits the path has according to a process; and the most according to any. */
 int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process);
 int32_t plan_permits_most(const struct plan *plan, int32_t path);
+/* How many stripes, likewise; 0: it is no striped lock. */
+int32_t plan_stripes(const struct plan *plan, int32_t path, int32_t process);
 /* The lock-delay of the path according to a process, ms; 0: it has none. */
 int32_t plan_delay(const struct plan *plan, int32_t path, int32_t process);
 /* The timeout that the servers will negotiate, ms. */

@@ -99,20 +99,40 @@ static void on_taken(pdk_status status, pdk_set *set, void *user) {
 struct wanted {
     pdk_right rights[PLAN_RIGHTS];
     enum history_mode modes[PLAN_RIGHTS];
-    int32_t paths[PLAN_RIGHTS];
+    int32_t queues[PLAN_RIGHTS];
+    pdk_lock *locks[PLAN_RIGHTS]; /* of stripes: references */
     size_t count;
 };
 
+/* Of one stripe, or of two. */
+static void add_stripes(struct client *client, struct wanted *wanted, int32_t path, int32_t first, bool two) {
+    int32_t stripes = plan_stripes(client->player->d->plan, path, client->player->number);
+    for (int32_t i = 0; i < (two && stripes > 1 ? 2 : 1) && wanted->count < PLAN_RIGHTS; i++) {
+        pdk_lock *lock = NULL;
+        if (pdk_striped_lock(client->objects[2 * path].striped, (first + i) % stripes, &lock) != PDK_OK)
+            return;
+        wanted->locks[wanted->count] = lock;
+        wanted->rights[wanted->count] = pdk_right_lock(lock);
+        wanted->modes[wanted->count] = MODE_EXCLUSIVE;
+        wanted->queues[wanted->count++] = plan_stripe(path, (first + i) % stripes);
+    }
+}
+
 /* An election is no right, and no path is named twice. */
-static void add_right(struct client *client, struct wanted *wanted, int32_t code) {
+static void add_right(struct client *client, struct wanted *wanted, int32_t code, int32_t stripe) {
     const struct plan *plan = client->player->d->plan;
     int32_t path = (code - 1) / 2;
     bool less = code % 2 == 0;
     for (size_t i = 0; i < wanted->count; i++)
-        if (wanted->paths[i] == path)
+        if (plan_path_of(wanted->queues[i]) == path)
             return;
-    if (code == 0 || plan_recipe(plan, path) == PLAN_RECIPE_ELECTION || !workload_object(client, 2 * path))
+    if (code == 0 || wanted->count == PLAN_RIGHTS || plan_recipe(plan, path) == PLAN_RECIPE_ELECTION ||
+        !workload_object(client, 2 * path))
         return;
+    if (plan_recipe(plan, path) == PLAN_RECIPE_STRIPED) {
+        add_stripes(client, wanted, path, stripe, less);
+        return;
+    }
     union object object = client->objects[2 * path];
     pdk_right *right = &wanted->rights[wanted->count];
     enum history_mode mode = MODE_EXCLUSIVE;
@@ -127,7 +147,7 @@ static void add_right(struct client *client, struct wanted *wanted, int32_t code
         *right = pdk_right_lock(object.lock);
     }
     wanted->modes[wanted->count] = mode;
-    wanted->paths[wanted->count++] = path;
+    wanted->queues[wanted->count++] = path;
 }
 
 static void note_rights(const struct claiming *claim, const struct wanted *wanted) {
@@ -135,10 +155,18 @@ static void note_rights(const struct claiming *claim, const struct wanted *wante
         struct history_event *event = note_set(claim, HISTORY_RIGHT, (int64_t)i, 0);
         if (!event)
             return;
-        event->path = (int8_t)wanted->paths[i];
+        event->path = (int8_t)wanted->queues[i];
         event->mode = (int8_t)wanted->modes[i];
         event->count = (int16_t)wanted->rights[i].count;
     }
+}
+
+static void take(struct claiming *claim, const struct wanted *wanted) {
+    note_rights(claim, wanted);
+    pdk_status status = pdk_set_acquire_async(wanted->rights, wanted->count, claim->action->value[PLAN_TIMEOUT], NULL,
+                                              on_taken, claim, &claim->set_claim);
+    if (status != PDK_OK)
+        on_taken(status, NULL, claim);
 }
 
 void sets_take(void *subject, void *what) {
@@ -148,19 +176,17 @@ void sets_take(void *subject, void *what) {
     struct wanted wanted = {.count = 0};
     if (!client || !client->s || client->closed || player->d->healed)
         return;
-    add_right(client, &wanted, action->value[PLAN_LOCK]);
-    add_right(client, &wanted, action->value[PLAN_SECOND]);
-    add_right(client, &wanted, action->value[PLAN_THIRD]);
+    add_right(client, &wanted, action->value[PLAN_LOCK], action->at);
+    add_right(client, &wanted, action->value[PLAN_SECOND], action->at);
+    add_right(client, &wanted, action->value[PLAN_THIRD], action->at);
     if (wanted.count == 0)
         return;
-    const struct history_event asked = {.mode = MODE_SET, .count = (int16_t)wanted.count};
+    const struct history_event asked = {
+        .mode = MODE_SET, .count = (int16_t)wanted.count, .path = (int8_t)wanted.queues[0]};
     struct claiming *claim =
-        workload_begin_claim(client, action, 2 * wanted.paths[0], action->value[PLAN_TIMEOUT], &asked);
-    if (!claim)
-        return;
-    note_rights(claim, &wanted);
-    pdk_status status = pdk_set_acquire_async(wanted.rights, wanted.count, action->value[PLAN_TIMEOUT], NULL, on_taken,
-                                              claim, &claim->set_claim);
-    if (status != PDK_OK)
-        on_taken(status, NULL, claim);
+        workload_begin_claim(client, action, 2 * plan_path_of(wanted.queues[0]), action->value[PLAN_TIMEOUT], &asked);
+    if (claim)
+        take(claim, &wanted);
+    for (size_t i = 0; i < wanted.count; i++)
+        pdk_lock_unref(wanted.locks[i]);
 }

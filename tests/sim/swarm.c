@@ -334,11 +334,13 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     sim_random_begin(&s.delays, seed ^ UINT64_C(0x64656c617973));
     sim_random_begin(&s.asks, seed ^ UINT64_C(0x61736b73));
     sim_random_begin(&s.sets, seed ^ UINT64_C(0x73657473));
+    sim_random_begin(&s.striped, seed ^ UINT64_C(0x73747269706564));
     sim_random_begin(&s.unsent, seed ^ UINT64_C(0x756e73656e74));
     plan_begin(plan, seed);
     draw_servers(&s);
     draw_processes(&s);
     swarm_draw_recipes(&s);
+    swarm_draw_striped(&s);
     if (one_in(&s, 4))
         draw_stall(&s);
     else
@@ -349,5 +351,6 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     swarm_draw_sets(&s);
     draw_unsent(&s);
     swarm_draw_asks(&s);
+    swarm_draw_stripes(&s);
     plan_sort(plan);
 }

@@ -23,7 +23,7 @@ void swarm_draw_recipes(struct swarm *s) {
     if (one_in(s, 2))
         return;
     for (int32_t path = 0; path < PLAN_PATHS; path++) {
-        int32_t other = draw(s, PLAN_RECIPE_RWLOCK, PLAN_RECIPES - 1);
+        int32_t other = draw(s, PLAN_RECIPE_RWLOCK, PLAN_RECIPE_ELECTION);
         *recipes[path] = path == s->favourite || one_in(s, 2) ? other : PLAN_RECIPE_LOCK;
         *permits[path] = one_in(s, 4) ? 1 : draw(s, 2, 5);
     }
@@ -98,10 +98,10 @@ static int32_t draw_set(struct swarm *s, int32_t least, int32_t most) {
     return (int32_t)sim_random_between(&s->sets, least, most);
 }
 
-static void draw_taking(struct swarm *s) {
+static struct plan_action *draw_taking(struct swarm *s) {
     struct plan_action *a = plan_add(s->plan, draw_set(s, 0, s->plan->horizon), PLAN_TAKE);
     if (!a)
-        return;
+        return NULL;
     a->value[PLAN_PROCESS] = draw_set(s, 0, s->plan->processes - 1);
     a->value[PLAN_LOCK] = draw_set(s, 1, PLAN_RIGHT_CODES);
     a->value[PLAN_SECOND] = draw_set(s, 0, PLAN_RIGHT_CODES);
@@ -111,6 +111,7 @@ static void draw_taking(struct swarm *s) {
     a->value[PLAN_WRITES] = draw_set(s, 1, 6);
     a->value[PLAN_LOST] = draw_set(s, 0, 11) == 0 ? 0 : PLAN_LOST_TOLD;
     a->value[PLAN_END] = draw_set(s, 0, 11) == 0 ? draw_set(s, PLAN_END_UNREF, PLAN_END_AT_ONCE) : PLAN_END_RELEASE;
+    return a;
 }
 
 /* In one schedule of eight. */
@@ -161,6 +162,46 @@ void swarm_draw_asks(struct swarm *s) {
         leave_out_faults(s->plan);
 }
 
+static int32_t draw_striped(struct swarm *s, int32_t least, int32_t most) {
+    return (int32_t)sim_random_between(&s->striped, least, most);
+}
+
+/* In one schedule of eight. */
+void swarm_draw_striped(struct swarm *s) {
+    int32_t *recipes[PLAN_PATHS] = {&s->plan->recipe0, &s->plan->recipe1, &s->plan->recipe2};
+    int32_t *permits[PLAN_PATHS] = {&s->plan->permits0, &s->plan->permits1, &s->plan->permits2};
+    if (!sim_random_one_in(&s->striped, 8))
+        return;
+    *recipes[s->favourite] = PLAN_RECIPE_STRIPED;
+    *permits[s->favourite] = draw_striped(s, 1, PLAN_STRIPES - 1);
+    s->plan->disagree = s->plan->disagree || draw_striped(s, 0, 7) == 0;
+}
+
+/* Also for any stripe at once; in half of such schedules nothing goes wrong. */
+void swarm_draw_stripes(struct swarm *s) {
+    if (plan_recipe(s->plan, s->favourite) != PLAN_RECIPE_STRIPED)
+        return;
+    s->plan->enough += s->plan->enough > 0 ? draw_striped(s, 0, 600) : 0;
+    for (int32_t i = draw_striped(s, 0, 12); i > 0; i--) {
+        struct plan_action *a = plan_add(s->plan, draw_striped(s, 0, s->plan->horizon), PLAN_ACQUIRE);
+        if (!a)
+            return;
+        a->value[PLAN_PROCESS] = draw_striped(s, 0, s->plan->processes - 1);
+        a->value[PLAN_LOCK] = 2 * s->favourite;
+        a->value[PLAN_TIMEOUT] = draw_striped(s, 0, 1) ? 0 : -1;
+        a->value[PLAN_HOLD] = draw_striped(s, 0, draw_striped(s, 0, 2 * s->hold));
+        a->value[PLAN_LOST] = PLAN_LOST_TOLD;
+        a->value[PLAN_COUNT] = draw_striped(s, 0, 2) ? 0 : draw_striped(s, 1, PLAN_COUNT_MOST);
+    }
+    for (int32_t i = draw_striped(s, 0, 6); i > 0; i--) {
+        struct plan_action *a = draw_taking(s);
+        if (a)
+            a->value[PLAN_LOCK] = 1 + 2 * s->favourite + draw_striped(s, 0, 1);
+    }
+    if (draw_striped(s, 0, 1))
+        leave_out_faults(s->plan);
+}
+
 /* A claim becomes a candidacy. */
 static void draw_candidacy(struct swarm *s, struct plan_action *a) {
     static const int32_t ends[] = {PLAN_TERM_STAY,   PLAN_TERM_STAY,  PLAN_TERM_RESIGN,
@@ -186,6 +227,9 @@ void swarm_draw_claim(struct swarm *s, struct plan_action *a) {
         break;
     case PLAN_RECIPE_ELECTION:
         draw_candidacy(s, a);
+        break;
+    case PLAN_RECIPE_STRIPED:
+        a->value[PLAN_COUNT] = draw_striped(s, 0, 1) ? 0 : draw_striped(s, 1, PLAN_COUNT_MOST);
         break;
     default:
         break;

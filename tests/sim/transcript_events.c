@@ -53,6 +53,9 @@ static void hold_event(const struct deployment *d, const struct history_event *e
     case HISTORY_ENDED:
         line(d, e, out, "hold %s/%u has ended", token, handover);
         break;
+    case HISTORY_ADMITTED:
+        line(d, e, out, "hold %s/%u is one of any stripe, by number %lld", token, handover, (long long)e->a);
+        break;
     case HISTORY_LOST:
         line(d, e, out, "is told that hold %s/%u is LOST: %s", token, handover, pdk_reason_name((pdk_reason)e->a));
         break;
@@ -156,18 +159,18 @@ void transcript_event(const struct deployment *d, const struct history_event *e,
     /* Nodes were printed with their transactions. */
     static void (*const tell[HISTORY_KIND_COUNT])(const struct deployment *d, const struct history_event *e,
                                                   FILE *out) = {
-        [HISTORY_GRANT] = hold_event,        [HISTORY_STANDS] = hold_event,        [HISTORY_DOWNGRADED] = hold_event,
-        [HISTORY_EXTEND] = hold_event,       [HISTORY_ENDED] = hold_event,         [HISTORY_LOST] = hold_event,
-        [HISTORY_RELEASED] = hold_event,     [HISTORY_WRITE] = hold_event,         [HISTORY_GUARDED] = guarded_event,
-        [HISTORY_CLAIM] = claim_event,       [HISTORY_CANCEL] = claim_event,       [HISTORY_ANSWER] = claim_event,
-        [HISTORY_RIGHT] = set_event,         [HISTORY_LOOKED] = set_event,         [HISTORY_SET_LOST] = set_event,
-        [HISTORY_SET_RELEASED] = set_event,  [HISTORY_ASKS] = ask_event,           [HISTORY_TOLD] = ask_event,
-        [HISTORY_ASK_ANSWERED] = ask_event,  [HISTORY_JOINED] = candidate_event,   [HISTORY_ELECTED] = candidate_event,
-        [HISTORY_DEPOSED] = candidate_event, [HISTORY_RESIGNED] = candidate_event, [HISTORY_LEFT] = candidate_event,
-        [HISTORY_FAILED] = candidate_event,  [HISTORY_OBSERVES] = observer_event,  [HISTORY_LEADER] = observer_event,
-        [HISTORY_STOPPED] = observer_event,  [HISTORY_SESSION] = session_event,    [HISTORY_LEASED] = session_event,
-        [HISTORY_CLOSED] = session_event,    [HISTORY_CLOSING] = session_event,    [HISTORY_PAUSED] = process_event,
-        [HISTORY_RESUMED] = process_event,   [HISTORY_KILLED] = process_event,
+        [HISTORY_GRANT] = hold_event,        [HISTORY_STANDS] = hold_event,       [HISTORY_DOWNGRADED] = hold_event,
+        [HISTORY_ADMITTED] = hold_event,     [HISTORY_EXTEND] = hold_event,       [HISTORY_ENDED] = hold_event,
+        [HISTORY_LOST] = hold_event,         [HISTORY_RELEASED] = hold_event,     [HISTORY_WRITE] = hold_event,
+        [HISTORY_GUARDED] = guarded_event,   [HISTORY_CLAIM] = claim_event,       [HISTORY_CANCEL] = claim_event,
+        [HISTORY_ANSWER] = claim_event,      [HISTORY_RIGHT] = set_event,         [HISTORY_LOOKED] = set_event,
+        [HISTORY_SET_LOST] = set_event,      [HISTORY_SET_RELEASED] = set_event,  [HISTORY_ASKS] = ask_event,
+        [HISTORY_TOLD] = ask_event,          [HISTORY_ASK_ANSWERED] = ask_event,  [HISTORY_JOINED] = candidate_event,
+        [HISTORY_ELECTED] = candidate_event, [HISTORY_DEPOSED] = candidate_event, [HISTORY_RESIGNED] = candidate_event,
+        [HISTORY_LEFT] = candidate_event,    [HISTORY_FAILED] = candidate_event,  [HISTORY_OBSERVES] = observer_event,
+        [HISTORY_LEADER] = observer_event,   [HISTORY_STOPPED] = observer_event,  [HISTORY_SESSION] = session_event,
+        [HISTORY_LEASED] = session_event,    [HISTORY_CLOSED] = session_event,    [HISTORY_CLOSING] = session_event,
+        [HISTORY_PAUSED] = process_event,    [HISTORY_RESUMED] = process_event,   [HISTORY_KILLED] = process_event,
     };
     if (tell[e->kind])
         tell[e->kind](d, e, out);

@@ -87,6 +87,16 @@ static pdk_status make_election(struct client *client, int32_t lock, int32_t nam
     return pdk_election_new(client_of(client, lock)->s, plan_path(lock / 2), &options, &client->objects[lock].election);
 }
 
+static pdk_status make_striped(struct client *client, int32_t lock) {
+    const struct plan *plan = client->player->d->plan;
+    pdk_striped_options options = PDK_STRIPED_OPTIONS_INIT;
+    options.max_handovers = plan->handovers;
+    options.max_handover_ms = plan->handover_ms;
+    return pdk_striped_new(client_of(client, lock)->s, plan_path(lock / 2),
+                           plan_stripes(plan, lock / 2, client->player->number), &options,
+                           &client->objects[lock].striped);
+}
+
 bool workload_object(struct client *client, int32_t lock) {
     const struct plan *plan = client->player->d->plan;
     int32_t naming = plan->kazoo & 1 << lock / 2 ? PDK_NAMING_KAZOO : PDK_NAMING_CURATOR;
@@ -100,6 +110,8 @@ bool workload_object(struct client *client, int32_t lock) {
         return make_semaphore(client, lock) == PDK_OK;
     case PLAN_RECIPE_ELECTION:
         return make_election(client, lock, naming) == PDK_OK;
+    case PLAN_RECIPE_STRIPED:
+        return make_striped(client, lock) == PDK_OK;
     default:
         return make_lock(client, lock, naming) == PDK_OK;
     }
@@ -118,6 +130,9 @@ static void unref_object(struct client *client, int32_t lock) {
     case PLAN_RECIPE_ELECTION:
         pdk_election_unref(object.election);
         break;
+    case PLAN_RECIPE_STRIPED:
+        pdk_striped_unref(object.striped);
+        break;
     default:
         pdk_lock_unref(object.lock);
         break;
@@ -132,6 +147,18 @@ static int32_t permits_of(const struct client *client, const struct plan_action 
     return CLAMP(action->value[PLAN_COUNT], 1, most);
 }
 
+/* Of a key, or any stripe. */
+static pdk_status start_striped(struct claiming *claim, pdk_striped *striped, int32_t queue, int32_t timeout) {
+    pdk_lock *lock = NULL;
+    if (queue < PLAN_PATHS)
+        return pdk_striped_acquire_any_async(striped, timeout, on_acquired, claim, &claim->claim);
+    pdk_status status = pdk_striped_lock(striped, queue - plan_stripe(plan_path_of(queue), 0), &lock);
+    if (status == PDK_OK)
+        status = pdk_lock_acquire_async(lock, timeout, on_acquired, claim, &claim->claim);
+    pdk_lock_unref(lock);
+    return status;
+}
+
 static pdk_status start(struct claiming *claim, const struct history_event *asked, int32_t timeout) {
     union object object = claim->client->objects[claim->lock];
     switch (plan_recipe(claim->client->player->d->plan, claim->lock / 2)) {
@@ -140,6 +167,8 @@ static pdk_status start(struct claiming *claim, const struct history_event *aske
             object.rwlock, timeout, on_acquired, claim, &claim->claim);
     case PLAN_RECIPE_SEMAPHORE:
         return pdk_semaphore_acquire_async(object.semaphore, asked->count, timeout, on_acquired, claim, &claim->claim);
+    case PLAN_RECIPE_STRIPED:
+        return start_striped(claim, object.striped, asked->path, timeout);
     default:
         return pdk_lock_acquire_async(object.lock, timeout, on_acquired, claim, &claim->claim);
     }
@@ -152,7 +181,7 @@ static void note_claim(const struct claiming *claim, int32_t timeout, const stru
     struct history_event *event = note(d, HISTORY_CLAIM, claim->id, client);
     if (!event)
         return;
-    event->path = (int8_t)(claim->lock / 2);
+    event->path = asked->path;
     event->extra = ms < 0 ? INT64_MAX : event->clock + ms * SIM_MS;
     event->a = ms < 0 ? INT64_MAX : sim_process_when(client->process, event->extra);
     event->b = timeout == 0;
@@ -176,6 +205,15 @@ struct claiming *workload_begin_claim(struct client *client, const struct plan_a
     return claim;
 }
 
+/* The path's, or that of a key's stripe. */
+static int32_t queue_of(const struct client *client, const struct plan_action *action, int32_t lock) {
+    int32_t path = lock / 2, stripes = plan_stripes(client->player->d->plan, path, client->player->number);
+    if (stripes == 0 || action->value[PLAN_COUNT] == 0)
+        return path;
+    char key = (char)('a' + action->value[PLAN_COUNT]);
+    return plan_stripe(path, pdk_striped_stripe_of(&key, 1, stripes));
+}
+
 void workload_claim(struct client *client, const struct plan_action *action, int32_t number, int32_t timeout,
                     bool closes) {
     enum plan_recipe recipe = plan_recipe(client->player->d->plan, number / 2);
@@ -185,6 +223,7 @@ void workload_claim(struct client *client, const struct plan_action *action, int
                 : reads ? MODE_SHARED
                         : MODE_EXCLUSIVE,
         .count = permits ? (int16_t)permits_of(client, action, number) : 1,
+        .path = (int8_t)queue_of(client, action, number),
     };
     struct claiming *claim =
         workload_object(client, number) ? workload_begin_claim(client, action, number, timeout, &asked) : NULL;
