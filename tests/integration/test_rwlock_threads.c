@@ -113,51 +113,6 @@ START_TEST(readers_and_writers_never_meet) {
 }
 END_TEST
 
-static bool either_is_granted(void *user) {
-    ts_answer **answers = user;
-
-    return ts_answer_count(answers[0]) + ts_answer_count(answers[1]) > 0;
-}
-
-static void take_and_release(ts_answer *answer) {
-    ts_assert_granted(answer);
-    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
-}
-
-/* The hold is released at any moment of the exchange. The next in the queue is next, and nothing is left. */
-START_TEST(released_before_it_is_done) {
-    const char *path = ts_fresh_path();
-    pdk_rwlock *lock = ts_rwlock(ts_bench_client(SESSION_MS), path);
-    pdk_rwlock *theirs = ts_rwlock(ts_bench_client(SESSION_MS), path);
-
-    for (int round = 0; round < 40; round++) {
-        pdk_hold *hold = ts_bench_write(lock, 5000);
-        ts_answer *reader = ts_read_async(theirs, 20000);
-        ts_await_queued(reader);
-        ts_answer *local = round % 4 < 2 ? ts_write_async(lock, 20000) : NULL;
-
-        ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
-        if (round % 2) {
-            ts_sleep_ms(round % 5);
-        }
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        if (local) { /* it was handed the writer's node, or queued at the end */
-            ts_answer *both[] = {reader, local};
-            ck_assert(ts_wait_until(either_is_granted, both, ts_patience(5000)));
-            if (ts_answer_count(local)) {
-                take_and_release(local);
-                local = NULL;
-            }
-        }
-        take_and_release(reader);
-        if (local) {
-            take_and_release(local);
-        }
-    }
-    ck_assert(ts_wait_children(server(), path, 0, ts_patience(2000)));
-}
-END_TEST
-
 typedef struct {
     pdk_hold *hold;
     atomic_bool stop;
@@ -206,7 +161,6 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "rwlock_threads");
 
     tcase_add_loop_test(tcase, readers_and_writers_never_meet, 0, 2);
-    tcase_add_test(tcase, released_before_it_is_done);
     tcase_add_test(tcase, the_sequencer_is_read_meanwhile);
     return suite;
 }
