@@ -1,5 +1,5 @@
-/* A lock that its holder may acquire again. Each acquisition is a hold of its own, of one grant. The grant ends with
- * the last of these holds, and is lost for all of them. */
+/* A lock that its holder may acquire again. Each acquisition is a hold of its own, of one grant. The grant ends with the last of these
+ * holds, and is lost for all of them: each hold is told once, whatever else happens to the others. */
 #include <glib.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include "ts_check.h"
 #include "ts_support.h"
 
-enum { SESSION_MS = 3000, SHORT_MS = 200, LEVELS = 3 };
+enum { SESSION_MS = 3000, SHORT_MS = 200, LEVELS = 3, LOST_LEVELS = 4 };
 
 static ts_client *a, *b;
 static const char *path;
@@ -34,41 +34,24 @@ static void set_up(void) {
     lock = reentrant(a, 256);
 }
 
-static void nest(pdk_hold *holds[LEVELS]) {
-    for (int i = 0; i < LEVELS; i++) {
+static void nest(pdk_hold *holds[], int levels) {
+    for (int i = 0; i < levels; i++) {
         holds[i] = ts_bench_acquire(lock, 5000);
+        ck_assert_int_eq(pdk_hold_token(holds[i]), pdk_hold_token(holds[0]));
+        ck_assert_str_eq(pdk_hold_sequencer(holds[i]), pdk_hold_sequencer(holds[0]));
+        ck_assert(i == 0 || (holds[i] != holds[0] && pdk_hold_fd(holds[i]) != pdk_hold_fd(holds[0])));
     }
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
 }
 
 /* ---- one grant ---- */
-
-START_TEST(each_acquisition_is_a_hold_of_one_grant) {
-    pdk_hold *holds[LEVELS];
-
-    nest(holds);
-    ck_assert_int_eq(ts_child_count(server(), path), 1);
-    for (int i = 1; i < LEVELS; i++) {
-        ck_assert_ptr_ne(holds[i], holds[i - 1]);
-        ck_assert_int_eq(pdk_hold_token(holds[i]), pdk_hold_token(holds[0]));
-        ck_assert_uint_eq(pdk_hold_handover(holds[i]), 0);
-        ck_assert_str_eq(pdk_hold_sequencer(holds[i]), pdk_hold_sequencer(holds[0]));
-        ck_assert(pdk_hold_is_valid(holds[i]));
-    }
-    ck_assert_int_ne(pdk_hold_fd(holds[0]), pdk_hold_fd(holds[1]));
-    for (int i = 0; i < LEVELS; i++) {
-        ck_assert_int_eq(pdk_hold_ensure(holds[i], 500), PDK_OK);
-        ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
-    }
-    ck_assert(ts_wait_children(server(), path, 0, 2000));
-}
-END_TEST
 
 static const int orders[][LEVELS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
 START_TEST(it_ends_with_the_last_in_any_order) {
     pdk_hold *holds[LEVELS];
 
-    nest(holds);
+    nest(holds, LEVELS);
     ts_answer *theirs = ts_acquire_async(ts_lock(b, path), 20000);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     for (int i = 0; i < LEVELS; i++) {
@@ -83,55 +66,6 @@ START_TEST(it_ends_with_the_last_in_any_order) {
     }
     ck_assert(ts_answer_wait(theirs, ts_patience(2000)));
     ck_assert_int_eq(ts_answer_status(theirs), PDK_OK);
-}
-END_TEST
-
-/* The thread may acquire again as long as it has one of the holds. Without any it is like every other thread. */
-START_TEST(levels_come_and_go) {
-    pdk_hold *outer = ts_bench_acquire(lock, 5000), *inner = NULL;
-    const int64_t token = pdk_hold_token(outer);
-
-    for (int i = 0; i < 100; i++) {
-        inner = ts_bench_acquire(lock, 5000);
-        ck_assert_int_eq(pdk_hold_token(inner), token);
-        ck_assert_int_eq(pdk_hold_release(i % 2 ? inner : outer), PDK_OK);
-        outer = i % 2 ? outer : inner;
-    }
-    ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
-    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
-    outer = ts_bench_acquire(lock, 5000);
-    ck_assert_int_gt(pdk_hold_token(outer), token);
-    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
-}
-END_TEST
-
-START_TEST(the_last_unref_ends_its_level_only) {
-    pdk_hold *holds[LEVELS];
-
-    nest(holds);
-    pdk_hold_unref(holds[1]);
-    ck_assert(pdk_hold_is_valid(holds[0]) && pdk_hold_is_valid(holds[2]));
-    pdk_hold_unref(holds[0]);
-    ck_assert(pdk_hold_is_valid(holds[2]));
-    ck_assert_int_eq(ts_child_count(server(), path), 1);
-    pdk_hold_unref(holds[2]);
-    ck_assert(ts_wait_children(server(), path, 0, 2000));
-}
-END_TEST
-
-START_TEST(levels_outlive_the_object) {
-    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
-    pdk_lock *own = NULL;
-
-    options.reentrant = 1;
-    ck_assert_int_eq(pdk_lock_new(a->session, path, &options, &own), PDK_OK);
-    pdk_hold *outer = ts_bench_acquire(own, 5000), *inner = ts_bench_acquire(own, 5000);
-    pdk_lock_unref(own);
-    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
-    ck_assert(pdk_hold_is_valid(inner));
-    ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
-    ck_assert(ts_wait_children(server(), path, 0, 2000));
 }
 END_TEST
 
@@ -264,20 +198,6 @@ START_TEST(a_level_that_is_given_away) {
 }
 END_TEST
 
-START_TEST(without_the_option_it_is_a_deadlock) {
-    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
-    pdk_hold *again = NULL;
-
-    ck_assert_int_eq(options.reentrant, 0);
-    pdk_lock *plain = ts_lock(a, path);
-    pdk_hold *hold = ts_bench_acquire(plain, 5000);
-    refused(pdk_lock_acquire(plain, 5000, &again), PDK_DEADLOCK, path);
-    refused(pdk_lock_acquire(plain, 0, &again), PDK_DEADLOCK, path);
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
-
 /* ---- threads at work ---- */
 
 static struct {
@@ -335,24 +255,143 @@ START_TEST(threads_nest_one_at_a_time) {
 }
 END_TEST
 
+/* ---- the grant is lost */
+
+static struct {
+    pdk_hold *holds[LOST_LEVELS];
+    ts_lost *lost[LOST_LEVELS];
+} it;
+
+static void drop_holds(void) {
+    for (int i = 0; i < LOST_LEVELS; i++) /* those of a failed test */
+        pdk_hold_unref(g_steal_pointer(&it.holds[i]));
+}
+
+static pdk_status release(int i) { return pdk_hold_release(g_steal_pointer(&it.holds[i])); }
+
+enum { EXPIRED, NODE_GONE, LEASE, CLOSED, WAYS };
+
+static const pdk_reason reasons[] = {PDK_REASON_EXPIRED, PDK_REASON_NODE_GONE, PDK_REASON_LEASE, PDK_REASON_CLOSED};
+
+static void lose(int way) {
+    g_autofree char *node = ts_hold_node(it.holds[LOST_LEVELS - 1]);
+
+    if (way == EXPIRED) {
+        ck_assert_int_eq(ts_expire(a->proxy, server()), 0);
+    } else if (way == NODE_GONE) {
+        ck_assert_int_eq(ts_delete(server(), node), 0);
+    } else if (way == LEASE) {
+        ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
+    } else {
+        ck_assert_int_eq(pdk_session_close(a->session, 5000), PDK_OK);
+    }
+    ck_assert(ts_fd_readable(pdk_hold_fd(it.holds[LOST_LEVELS - 1]), SESSION_MS + ts_patience(1000)));
+}
+
+/* The first was released before, and is told nothing. */
+START_TEST(each_hold_is_told_once) {
+    nest(it.holds, LOST_LEVELS);
+    for (int i = 0; i < LOST_LEVELS; i++)
+        it.lost[i] = ts_lost_watch(it.holds[i]);
+    ck_assert_int_eq(release(0), PDK_OK);
+    lose(_i);
+    for (int i = 1; i < LOST_LEVELS; i++) {
+        ck_assert(!pdk_hold_is_valid(it.holds[i]));
+        ck_assert_int_eq(pdk_hold_remaining_ms(it.holds[i]), 0);
+        ck_assert(ts_fd_readable(pdk_hold_fd(it.holds[i]), 0));
+        refused(pdk_hold_ensure(it.holds[i], 0), PDK_LOST, "lost");
+        ck_assert(ts_lost_wait(it.lost[i], ts_patience(1000)));
+        ck_assert_str_eq(pdk_reason_name(ts_lost_reason(it.lost[i])), pdk_reason_name(reasons[_i]));
+        ck_assert_int_eq(pdk_hold_reason(it.holds[i]), reasons[_i]);
+    }
+    for (int i = 0; i < LOST_LEVELS; i++) {
+        ck_assert(i == 0 || release(i) == PDK_LOST);
+        ck_assert(ts_lost_wait_freed(it.lost[i], ts_patience(1000)));
+        ck_assert_int_eq(ts_lost_count(it.lost[i]), i > 0);
+        ck_assert_int_eq(ts_lost_freed(it.lost[i]), 1);
+    }
+}
+END_TEST
+
+/* The thread has lost the grant. It queues like any other, also before it has released the old holds. */
+START_TEST(a_lost_grant_is_not_nested_on) {
+    pdk_hold *next = NULL;
+
+    nest(it.holds, LOST_LEVELS);
+    const int64_t token = pdk_hold_token(it.holds[0]);
+    ts_answer *theirs = ts_acquire_async(ts_lock(b, path), 60000);
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    lose(NODE_GONE);
+    ck_assert(ts_answer_wait(theirs, ts_patience(5000)));
+    ck_assert_int_eq(pdk_lock_acquire(lock, 100, &next), PDK_TIMEOUT);
+    ck_assert_int_eq(ts_answer_release(theirs), PDK_OK);
+    next = ts_bench_acquire(lock, 10000);
+    ck_assert_int_gt(pdk_hold_token(next), token);
+    pdk_hold *inner = ts_bench_acquire(lock, 1000);
+    ck_assert_int_eq(pdk_hold_token(inner), pdk_hold_token(next));
+    for (int i = 0; i < LOST_LEVELS; i++) {
+        ck_assert_int_eq(release(i), PDK_LOST);
+    }
+    ck_assert(pdk_hold_is_valid(next) && pdk_hold_is_valid(inner));
+    ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
+    ck_assert(pdk_hold_is_valid(inner));
+    ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
+}
+END_TEST
+
+static void release_the_others(pdk_hold *hold, void *user) {
+    (void)hold;
+    (void)user;
+    for (int i = 1; i < LOST_LEVELS; i++) {
+        release(i);
+    }
+}
+
+/* The first callback releases the other holds. None of their callbacks begins after that. */
+START_TEST(a_callback_releases_the_others) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    const int64_t end = ts_now_ms() + ts_patience(3000);
+
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    options.session_timeout_ms = SESSION_MS;
+    a = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(a);
+    lock = reentrant(a, 256);
+    nest(it.holds, LOST_LEVELS);
+    for (int i = 0; i < LOST_LEVELS; i++)
+        it.lost[i] = i ? ts_lost_watch(it.holds[i]) : ts_lost_watch_with(it.holds[0], release_the_others, NULL);
+    lose(NODE_GONE);
+    while (ts_lost_count(it.lost[0]) == 0 && ts_now_ms() < end) {
+        ts_fd_readable(pdk_session_fd(a->session), 100);
+        ck_assert_int_eq(pdk_session_dispatch(a->session, NULL), PDK_OK);
+    }
+    ts_sleep_ms(100);
+    ck_assert_int_eq(pdk_session_dispatch(a->session, NULL), PDK_OK);
+    ck_assert_int_eq(ts_lost_count(it.lost[0]), 1);
+    for (int i = 1; i < LOST_LEVELS; i++) {
+        ck_assert_int_eq(ts_lost_count(it.lost[i]), 0);
+        ck_assert_int_eq(ts_lost_freed(it.lost[i]), 1);
+    }
+    ck_assert_int_eq(release(0), PDK_LOST);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("reentrant");
     TCase *tcase = ts_bench_case(suite, "reentrant");
 
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, each_acquisition_is_a_hold_of_one_grant);
+    tcase_add_checked_fixture(tcase, set_up, drop_holds);
     tcase_add_loop_test(tcase, it_ends_with_the_last_in_any_order, 0, G_N_ELEMENTS(orders));
-    tcase_add_test(tcase, levels_come_and_go);
-    tcase_add_test(tcase, the_last_unref_ends_its_level_only);
-    tcase_add_test(tcase, levels_outlive_the_object);
     tcase_add_loop_test(tcase, very_many_levels, 0, 2);
     tcase_add_test(tcase, other_threads_and_objects_wait_for_the_last);
     tcase_add_loop_test(tcase, levels_and_hand_overs, 0, 2);
     tcase_add_test(tcase, a_level_needs_no_server);
     tcase_add_test(tcase, asynchronous_claims_never_nest);
     tcase_add_test(tcase, a_level_that_is_given_away);
-    tcase_add_test(tcase, without_the_option_it_is_a_deadlock);
     tcase_add_test(tcase, threads_nest_one_at_a_time);
+    tcase_add_loop_test(tcase, each_hold_is_told_once, 0, WAYS);
+    tcase_add_test(tcase, a_lost_grant_is_not_nested_on);
+    tcase_add_test(tcase, a_callback_releases_the_others);
     return suite;
 }
 
