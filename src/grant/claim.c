@@ -368,6 +368,7 @@ static pdk_status claiming_begin(struct pdk__claiming *c, int64_t timeout_ms) {
     if (status != PDK_OK)
         return status;
     struct pdk_claim *claim = claim_new(c->queue, 1, timeout_ms);
+    claim->deadline = MIN(claim->deadline, call->deadline);
     struct pdk_hold *nested = NULL;
     if (!pdk__call_has_thread(call))
         claim->thread = 0;

@@ -81,8 +81,8 @@ struct pdk__claiming {
     struct pdk__queue *queue;
     struct pdk_claim *claim; /* under way; or NULL */
 };
-/* In a step of the call. Unless a claim is under way, one begins: with a timeout of its own, which may go beyond the
- * call's deadline. OK: *out is the hold. Another status comes with words. PDK__WAITS: the claim is not decided yet. */
+/* In a step of the call. Unless a claim is under way, one begins: with a timeout of its own, which the call's deadline
+ * ends. OK: *out is the hold. Another status comes with words. PDK__WAITS: the claim is not decided yet. */
 pdk_status pdk__claiming_step(struct pdk__claiming *c, int64_t timeout_ms, struct pdk_hold **out);
 /* The call is over, or its thread was cancelled. */
 void pdk__claiming_leave(struct pdk__claiming *c);
