@@ -24,10 +24,9 @@ void permits_await_grant(ts_answer *answer);
 /* Checks that the answer comes in time, with that status and no hold. */
 void permits_await_status(ts_answer *answer, pdk_status status);
 
-/* What the server has: the number of children of <path>/leases and of <path>/locks. A missing directory has none. */
+/* What the server has: the number of children of <path>/leases. A missing directory has none. */
 int permits_taken(const char *path);
-int permits_queued(const char *path);
-/* Waits until there are so many; false after 5 s. */
+/* Waits until there are so many there, and in <path>/locks; false after 5 s. */
 bool permits_wait_taken(const char *path, int count);
 bool permits_wait_queued(const char *path, int count);
 /* Checks that nothing is left of the semaphore but its empty directories. */

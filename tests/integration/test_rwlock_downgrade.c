@@ -99,6 +99,27 @@ START_TEST(it_stays_the_same_hold) {
 }
 END_TEST
 
+static void downgrade_granted(pdk_status status, pdk_hold *hold, void *out) {
+    ck_assert_int_eq(status, PDK_OK);
+    downgrade(hold);
+    g_atomic_pointer_set((pdk_hold **)out, hold);
+}
+
+static bool is_there(void *hold) { return g_atomic_pointer_get((pdk_hold **)hold) != NULL; }
+
+/* The call waits for nothing. */
+START_TEST(a_callback_may_make_it) {
+    static pdk_hold *hold;
+
+    hold = NULL;
+    ck_assert_int_eq(
+        pdk_rwlock_acquire_write_async(ts_rwlock(a, ts_fresh_path()), 5000, downgrade_granted, &hold, NULL), PDK_OK);
+    ck_assert(ts_wait_until(is_there, &hold, ts_patience(5000)));
+    await_exchange(hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
 static const struct {
     pdk_naming naming;
     const char *writer, *reader;
@@ -286,6 +307,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, it_wakes_those_that_watched);
     tcase_add_test(tcase, it_stays_the_same_hold);
+    tcase_add_test(tcase, a_callback_may_make_it);
     tcase_add_loop_test(tcase, a_readers_node_has_the_writers_number, 0, G_N_ELEMENTS(names));
     tcase_add_test(tcase, the_old_sequencer_is_worth_nothing);
     tcase_add_test(tcase, holds_that_cannot_be_downgraded);
