@@ -1,4 +1,5 @@
-/* All of several: granted together or not at all, in whatever order they are named, and released together. */
+/* All of several: what a set tells of its parts, whom it is refused to, and what it costs. What it shares with other recipes is in
+ * test_recipes.c and beside it; what several sessions may do to it, in test_set_loss.c. */
 #include <glib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "ts_clock.h"
 #include "ts_rwlock.h"
 
-enum { SESSION_MS = 4000, ROUNDS = 12 };
+enum { SESSION_MS = 4000 };
 
 /* Two clients, with a lock, a read/write lock and a semaphore of two permits each. */
 static struct {
@@ -83,15 +84,6 @@ START_TEST(one_set_with_all_parts) {
 }
 END_TEST
 
-START_TEST(a_set_of_one) {
-    make_it();
-    pdk_set *held = set_take(set_of(pdk_right_lock(it.lock[0])));
-    ck_assert_int_eq(pdk_set_count(held), 1);
-    pdk_set_unref(held); /* the last reference releases */
-    nothing_is_left();
-}
-END_TEST
-
 /* Each of them is taken by another client in its turn. */
 START_TEST(a_try_takes_all_or_nothing) {
     make_it();
@@ -107,87 +99,10 @@ START_TEST(a_try_takes_all_or_nothing) {
         pdk_hold_release(theirs);
         nothing_is_left();
     }
-    set_await(set_async(set_for(0), 0), PDK_OK);
 }
 END_TEST
 
-START_TEST(a_deadline_leaves_nothing) {
-    make_it();
-    pdk_hold *theirs = permits_take(it.permits[1], 1);
-    set_await(set_async(set_for(0), ts_patience(1000)), PDK_TIMEOUT);
-    set_await(set_thread(set_backwards(set_for(0)), ts_patience(1000)), PDK_TIMEOUT);
-    set_children(it.lock_path, 0);
-    set_children(it.rw_path, 0);
-    ck_assert(permits_wait_queued(it.permits_path, 0));
-    ck_assert_int_eq(pdk_hold_release(theirs), PDK_OK);
-    nothing_is_left();
-}
-END_TEST
-
-/* What it waits for comes free: the rest follows. Meanwhile it holds what is before that in the order, and no more. */
-START_TEST(what_is_taken_is_waited_for) {
-    make_it();
-    for (int threaded = 0; threaded < 2; threaded++) {
-        int32_t ahead = -1;
-        pdk_hold *lock = ts_bench_acquire(it.lock[1], 5000), *permit = permits_take(it.permits[1], 1);
-        struct set *set = set_for(0);
-        ts_answer *answer = threaded ? set_thread(set, PDK_FOREVER) : set_async(set, PDK_FOREVER);
-        set_children(it.lock_path, 2);
-        set_children(it.rw_path, 0);
-        pdk_hold_release(lock);
-        ck_assert(permits_wait_queued(it.permits_path, 1));
-        set_children(it.rw_path, 1);
-        if (!threaded)
-            permits_await_ahead(answer, 0);
-        ck_assert_int_eq(ts_answer_count(answer), 0);
-        pdk_hold_release(permit);
-        set_await(answer, PDK_OK);
-        if (!threaded)
-            ck_assert_int_eq(ts_answer_position(answer, &ahead), PDK_NOT_HELD);
-        ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
-        nothing_is_left();
-    }
-}
-END_TEST
-
-START_TEST(any_order_makes_progress) {
-    make_it();
-    struct set *sets[] = {set_for(0), set_backwards(set_for(1))};
-    ts_answer *answers[ROUNDS][2];
-    for (int i = 0; i < ROUNDS; i++)
-        for (int k = 0; k < 2; k++)
-            answers[i][k] = set_async(sets[k], PDK_FOREVER);
-    for (int done = 0; done < 2 * ROUNDS;) {
-        ts_answer *granted = NULL;
-        for (int i = 0; i < 2 * ROUNDS; i++)
-            if (ts_answer_set(answers[i / 2][i % 2])) {
-                ck_assert_ptr_null(granted); /* this thread alone releases */
-                granted = answers[i / 2][i % 2];
-            }
-        if (granted) {
-            ck_assert_int_eq(ts_answer_release(granted), PDK_OK);
-            done++;
-        }
-        ts_sleep_ms(1);
-    }
-    nothing_is_left();
-}
-END_TEST
-
-START_TEST(readers_hold_together) {
-    make_it();
-    struct set *sets[] = {set_of(pdk_right_read(it.rw[0]), pdk_right_permits(it.permits[0], 1)),
-                          set_of(pdk_right_permits(it.permits[1], 1), pdk_right_read(it.rw[1]))};
-    pdk_set *held[] = {set_take(sets[0]), NULL};
-    set_await(set_async(sets[1], 5000), PDK_OK);
-    held[1] = set_take(set_of(pdk_right_lock(it.lock[0])));
-    ck_assert(pdk_set_is_valid(held[0]));
-    pdk_set_release(held[0]);
-    pdk_set_release(held[1]);
-}
-END_TEST
-
-/* It belongs to the thread that took it, as a hold does. */
+/* Each of its parts belongs to the thread that took it, as a hold does. */
 START_TEST(the_thread_that_holds_is_refused) {
     make_it();
     pdk_set *more = NULL;
@@ -195,7 +110,6 @@ START_TEST(the_thread_that_holds_is_refused) {
     struct set *set = set_for(0);
     pdk_set *held = set_take(set);
     ck_assert_int_eq(pdk_lock_acquire(it.lock[0], PDK_FOREVER, &one), PDK_DEADLOCK);
-    ck_assert_int_eq(pdk_set_acquire(set->rights, set->count, PDK_FOREVER, NULL, &more), PDK_DEADLOCK);
     pdk_set_detach_thread(held);
     ck_assert_int_eq(pdk_lock_acquire(it.lock[0], 100, &one), PDK_TIMEOUT);
     pdk_set_release(held);
@@ -262,12 +176,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("set");
     TCase *all = ts_bench_case(suite, "set");
     tcase_add_test(all, one_set_with_all_parts);
-    tcase_add_test(all, a_set_of_one);
     tcase_add_test(all, a_try_takes_all_or_nothing);
-    tcase_add_test(all, a_deadline_leaves_nothing);
-    tcase_add_test(all, what_is_taken_is_waited_for);
-    tcase_add_test(all, any_order_makes_progress);
-    tcase_add_test(all, readers_hold_together);
     tcase_add_test(all, the_thread_that_holds_is_refused);
     tcase_add_test(all, a_reentrant_part);
     tcase_add_test(all, a_free_set_costs_what_its_parts_cost);

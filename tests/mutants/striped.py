@@ -16,7 +16,7 @@ MUTANTS = {
         ("    else if (any->queue->admitting->is_try)", "    else if (false)")]),
     "striped: another number is no mismatch": ("src/grant/number.c", SIM, [
         ("size == strlen(number->ours) && memcmp(data, number->ours, size) == 0", "true")]),
-    "striped: a number holds for every session": (AGREEMENT, "striped_number", [
+    "striped: a number holds for every session": (AGREEMENT, "striped_lock", [
         ("agreement->agreed && agreement->generation == s->generation && agreement->suspended_at == s->suspended_at",
          "(void)s, agreement->agreed")]),
     "striped: a number holds though the connection was lost": (AGREEMENT, "striped_connection", [
@@ -24,16 +24,16 @@ MUTANTS = {
     "striped: a container goes with the number": (AGREEMENT, "striped_connection", [
         (".kind = PDK__OP_MKDIR, .path = child}", ".kind = PDK__OP_MKDIR, .path = child, .container = true, .data = \"\"}"),
         ("PDK__NUMBER_EMPTY && agreement_keep(agreement, reply->version);", "PDK__NUMBER_EMPTY && (agreement->version = reply->version, (void)agreement_keep, write_over(agreement));")]),
-    "striped: a number that changes is not noticed": (AGREEMENT, "striped_number", [
+    "striped: a number that changes is not noticed": (AGREEMENT, "striped_lock", [
         ("        agreement->agreed = false; /* until it is compared */", "        ;"),
         ("    agreement->agreed = false;\n    for", "    for")]),
-    "striped: who has no claim makes the node": (AGREEMENT, "striped_number", [
+    "striped: who has no claim makes the node": (AGREEMENT, "striped_lock", [
         ("    if (g_queue_is_empty(&agreement->waiting))\n        return false;\n", "")]),
     "striped: a queue begins without consent": ("src/grant/queue.c", SIM, [
         ("queue->undecided = queue->consent && !queue->consent->may_begin(queue->consent);", "queue->undecided = queue->consent && !queue->consent->may_begin;")]),
-    "striped: who took any waits for itself behind a key": ("src/grant/hold.c", "striped_keys", [
+    "striped: who took any waits for itself behind a key": ("src/grant/hold.c", "striped_lock", [
         ("    return hold->queue->kind.grants_elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;", "    return hold->queue->dir;")]),
-    "striped: who took any is passed over as a semaphore is": ("src/grant/claim.c", "striped_keys", [
+    "striped: who took any is passed over as a semaphore is": ("src/grant/claim.c", "striped_lock", [
         ("PDK__REACQUIRE_QUEUES || hold->queue->kind.grants_elsewhere;", "PDK__REACQUIRE_QUEUES;")]),
     "striped: the hash has no finalizer": ("src/core/stripes.c", "stripes", [
         ("    return h ^ (h >> 33);", "    return h;")]),

@@ -25,6 +25,6 @@ MUTANTS = {
         ("           !pdk__unowned_is(admission->query.s, admission->all->leases, text);", "           true;")]),
     "set: it waits for itself": ("recipes/set_taking.c", "set_sessions", [
         ("        if (pdk__majority_holds(&t->m, k) && strcmp", "        if (false && strcmp")]),
-    "striped: parts are written before it is known": ("recipes/striped.c", "striped_keys", [
+    "striped: parts are written before it is known": ("recipes/striped.c", "striped_lock", [
         ("    if (status == PDK_OK && parts)\n        memcpy", "    if (parts)\n        memcpy")]),
 }
