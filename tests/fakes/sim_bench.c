@@ -218,11 +218,6 @@ void sim_player_watch(struct sim_player *p, uint64_t tag, const char *path) {
         p, &(struct sim_packet){.kind = SIM_REQUEST, .tag = tag, .op = SIM_OP_GET, .path = path, .watch = true});
 }
 
-void sim_player_watch_children(struct sim_player *p, uint64_t tag, const char *path) {
-    sim_player_send(
-        p, &(struct sim_packet){.kind = SIM_REQUEST, .tag = tag, .op = SIM_OP_LIST, .path = path, .watch = true});
-}
-
 void sim_bench_create(const char *path, enum sim_mode mode) {
     ck_assert(sim_admin(sim_ensemble,
                         &(struct sim_packet){.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = path, .mode = mode}));

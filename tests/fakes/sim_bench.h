@@ -63,7 +63,6 @@ void sim_player_send(struct sim_player *p, const struct sim_packet *packet);
 void sim_player_ask(struct sim_player *p, uint64_t tag, enum sim_op op, const char *path);
 void sim_player_create(struct sim_player *p, uint64_t tag, const char *path, enum sim_mode mode);
 void sim_player_watch(struct sim_player *p, uint64_t tag, const char *path);
-void sim_player_watch_children(struct sim_player *p, uint64_t tag, const char *path);
 /* Checks what it has heard since the last time. */
 void sim_player_check(struct sim_player *p, const char *text);
 

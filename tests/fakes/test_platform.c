@@ -1,70 +1,5 @@
 /* The production driver in simulated time: whole sessions on the fake ensemble. */
 #include "platform_bench.h"
-#include "session/session.h"
-
-START_TEST(a_session_acquires_and_releases) {
-    rival_open(first);
-    rival_acquire(first, PDK_FOREVER);
-    platform_pass(SECOND);
-    ck_assert_int_eq(first->status, PDK_OK);
-    ck_assert_ptr_nonnull(first->hold);
-    ck_assert_uint_eq(platform_contenders(), 1);
-    platform_pass(20 * TIMEOUT);
-    ck_assert(rival_is_valid(first));
-    rival_release(first);
-    ck_assert_int_eq(first->status, PDK_OK);
-    platform_pass(SECOND);
-    ck_assert_uint_eq(platform_contenders(), 0);
-    ck_assert_str_eq(first->events->str, "connected");
-    platform_pass(20 * SECOND); /* the directory goes as well, being a container */
-    ck_assert_ptr_null(sim_tree_find(sim_truth(platform_ensemble), "/app/locks/one"));
-    platform_pass(20 * SECOND); /* and so do the levels above it, one after the other */
-    ck_assert_ptr_null(sim_tree_find(sim_truth(platform_ensemble), "/app"));
-}
-END_TEST
-
-START_TEST(two_processes_alternate) {
-    rival_open(first);
-    rival_open(second);
-    rival_acquire(first, PDK_FOREVER);
-    platform_pass(SECOND);
-    rival_acquire(second, PDK_FOREVER);
-    platform_pass(SECOND);
-    ck_assert(first->hold && !second->hold);
-    int64_t since = platform_agenda.now;
-    rival_release(first);
-    platform_pass(SECOND);
-    ck_assert_ptr_nonnull(second->hold);
-    ck_assert_int_gt(second->token, first->token);
-    ck_assert_int_le(second->granted_at - since, 20 * SIM_MS);
-    for (int i = 0; i < 3; i++)
-        rival_acquire(first, 0);
-    platform_pass(SECOND);
-    ck_assert_int_eq(first->status, PDK_BUSY);
-    ck_assert_uint_eq(first->answers, 1 + 3);
-    rival_acquire(first, 500);
-    platform_pass(SECOND);
-    ck_assert_int_eq(first->status, PDK_TIMEOUT);
-}
-END_TEST
-
-START_TEST(the_next_gets_what_a_killed_process_held) {
-    rival_open(first);
-    rival_open(second);
-    rival_acquire(first, PDK_FOREVER);
-    platform_pass(SECOND);
-    rival_acquire(second, PDK_FOREVER);
-    platform_pass(SECOND);
-    int64_t since = platform_agenda.now;
-    sim_process_kill(&first->process);
-    platform_pass(5 * SECOND);
-    ck_assert_ptr_nonnull(second->hold);
-    ck_assert_int_ge(second->granted_at - since, TIMEOUT / 2);
-    ck_assert_int_le(second->granted_at - since, TIMEOUT + 2 * TICK);
-    ck_assert_int_gt(second->token, first->token);
-    ck_assert_uint_eq(first->losses, 0); /* nobody hears of it */
-}
-END_TEST
 
 /* Its follower serves it well, and it reaches nobody else. For the rest of the ensemble the session is over. */
 START_TEST(a_holder_on_a_cut_off_follower_loses_before_the_next_is_granted) {
@@ -96,41 +31,6 @@ START_TEST(a_holder_on_a_cut_off_follower_loses_before_the_next_is_granted) {
         ck_assert_int_gt(second->token, first->token);
     }
     ck_assert_uint_ge(cut_off, 3);
-}
-END_TEST
-
-START_TEST(an_expired_session_is_opened_anew_and_queues_again) {
-    rival_open(first);
-    rival_acquire(first, PDK_FOREVER);
-    platform_pass(SECOND);
-    platform_block(first, true);
-    platform_pass(2 * TIMEOUT);
-    ck_assert_uint_eq(first->losses, 1);
-    rival_release(first);
-    ck_assert_int_eq(first->status, PDK_LOST);
-    rival_acquire(first, PDK_FOREVER);
-    platform_block(first, false);
-    platform_pass(2 * TIMEOUT);
-    ck_assert_str_eq(first->events->str, "connected suspended expired reopened");
-    ck_assert(first->hold && rival_is_valid(first));
-    ck_assert_uint_eq(platform_contenders(), 1);
-}
-END_TEST
-
-START_TEST(a_paused_holder_knows_at_once) {
-    rival_open(first);
-    rival_open(second);
-    rival_acquire(first, PDK_FOREVER);
-    platform_pass(SECOND);
-    rival_acquire(second, PDK_FOREVER);
-    sim_process_pause(&first->process, true);
-    platform_pass(2 * TIMEOUT);
-    ck_assert_ptr_nonnull(second->hold);
-    sim_process_pause(&first->process, false);
-    ck_assert(!rival_is_valid(first));
-    platform_pass(SECOND);
-    ck_assert_uint_eq(first->losses, 1);
-    ck_assert_int_eq(first->reason, PDK_REASON_LEASE);
 }
 END_TEST
 
@@ -182,20 +82,6 @@ START_TEST(a_process_can_be_disposed_of_at_any_moment) {
 }
 END_TEST
 
-START_TEST(names_are_addresses) {
-    struct pdk__hosts *hosts;
-    char *servers, *why;
-    ck_assert_int_eq(pdk__hosts_parse("10.0.0.2:2181,10.0.0.1:2181", &hosts), PDK_OK);
-    struct pdk__names *names = pdk__names_new(hosts);
-    pdk__names_look_up(names, sim_platform.look_up);
-    ck_assert_int_eq(pdk__names_list(names, &servers, &why), PDK_OK);
-    ck_assert_str_eq(servers, "10.0.0.1:2181,10.0.0.2:2181,10.0.0.1:2181");
-    g_free(servers);
-    pdk__names_unref(names);
-    pdk__hosts_free(hosts);
-}
-END_TEST
-
 static uint64_t run_of(uint64_t seed) {
     platform_end();
     platform_begin(seed);
@@ -228,15 +114,9 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("platform");
     TCase *cases = tcase_create("platform");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
-    tcase_add_test(cases, a_session_acquires_and_releases);
-    tcase_add_test(cases, two_processes_alternate);
-    tcase_add_test(cases, the_next_gets_what_a_killed_process_held);
     tcase_add_test(cases, a_holder_on_a_cut_off_follower_loses_before_the_next_is_granted);
-    tcase_add_test(cases, an_expired_session_is_opened_anew_and_queues_again);
-    tcase_add_test(cases, a_paused_holder_knows_at_once);
     tcase_add_test(cases, a_dropped_session_ends_in_the_background);
     tcase_add_test(cases, a_process_can_be_disposed_of_at_any_moment);
-    tcase_add_test(cases, names_are_addresses);
     tcase_add_test(cases, a_seed_says_it_all);
     suite_add_tcase(suite, cases);
     return suite;

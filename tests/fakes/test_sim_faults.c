@@ -56,21 +56,6 @@ START_TEST(an_isolated_follower_serves_on) {
 }
 END_TEST
 
-START_TEST(a_short_cut_delays_and_loses_nothing) {
-    sim_bench_begin(3);
-    int32_t cut = sim_bench_follower(0);
-    sim_player_connect(&sim_a, cut);
-    sim_bench_isolate(cut, true);
-    sim_player_create(&sim_a, 1, "/a", SIM_EPHEMERAL);
-    sim_player_ask(&sim_a, 2, SIM_OP_LIST, "/");
-    sim_bench_run(1000);
-    sim_player_check(&sim_a, "");
-    sim_bench_isolate(cut, false);
-    sim_bench_run(10);
-    sim_player_check(&sim_a, "1=0:/a 2=0,a");
-}
-END_TEST
-
 START_TEST(a_deposed_leader_serves_on) {
     sim_bench_begin(3);
     int32_t old = sim_bench_leader();
@@ -230,29 +215,6 @@ END_TEST
 
 /* ---- servers that are not there */
 
-START_TEST(nobody_serves) {
-    sim_bench_begin(3);
-    int32_t down = sim_bench_follower(0), looking = sim_bench_follower(1);
-    sim_server_kill(sim_ensemble, down);
-    sim_bench_isolate(looking, true);
-    sim_bench_run(3200);
-    ck_assert_int_eq(sim_server_role(sim_ensemble, down), SIM_DOWN);
-    ck_assert_int_eq(sim_server_role(sim_ensemble, looking), SIM_LOOKING);
-    ck_assert_int_eq(sim_leader(sim_ensemble), -1);
-    ck_assert(!sim_admin_expire(sim_ensemble, 1));
-    ck_assert(!sim_admin_set(sim_ensemble, "/", SIM_SET_COUNTER, 1));
-    ck_assert(!sim_admin(sim_ensemble, &(struct sim_packet){.kind = SIM_REQUEST, .op = SIM_OP_DELETE, .path = "/a"}));
-    sim_player_dial(&sim_a, down);
-    sim_player_dial(&sim_b, looking);
-    sim_net_block(&sim_net, sim_c.host, down, true);
-    sim_player_dial(&sim_c, down);
-    sim_bench_run(100);
-    sim_player_check(&sim_a, "end");
-    sim_player_check(&sim_b, "end");
-    sim_player_check(&sim_c, "");
-}
-END_TEST
-
 START_TEST(whoever_dials_a_paused_server_hears_of_its_end) {
     sim_bench_begin(3);
     sim_server_pause(sim_ensemble, 0, true);
@@ -292,14 +254,12 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("sim_faults");
     tcase_add_checked_fixture(cases, NULL, sim_bench_end);
     tcase_add_test(cases, an_isolated_follower_serves_on);
-    tcase_add_test(cases, a_short_cut_delays_and_loses_nothing);
     tcase_add_test(cases, a_deposed_leader_serves_on);
     tcase_add_test(cases, what_a_deposed_leader_proposed_is_lost);
     tcase_add_test(cases, or_it_is_committed_when_its_log_is_the_longest);
     tcase_add_test(cases, a_paused_leader_wakes_up_deposed);
     tcase_add_test(cases, a_paused_follower_stays_if_its_leader_did);
     tcase_add_test(cases, a_paused_leader_is_not_joined);
-    tcase_add_test(cases, nobody_serves);
     tcase_add_test(cases, whoever_dials_a_paused_server_hears_of_its_end);
     tcase_add_test(cases, the_log_survives_them_all);
     suite_add_tcase(suite, cases);

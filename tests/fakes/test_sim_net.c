@@ -58,57 +58,6 @@ START_TEST(the_earliest_happens_first_and_equals_in_order) {
 }
 END_TEST
 
-START_TEST(a_heap_of_events_comes_in_order) {
-    int64_t last = 0;
-    for (int32_t i = 0; i < 1000; i++)
-        sim_at(&agenda, sim_random_between(&agenda.chance, 0, 100) * SIM_MS, note, none, a);
-    while (sim_step(&agenda, 1000 * SIM_MS)) {
-        ck_assert_int_ge(agenda.now, last);
-        last = agenda.now;
-    }
-    ck_assert_uint_eq(agenda.steps, 1000);
-}
-END_TEST
-
-START_TEST(chance_is_repeated_and_in_its_bounds) {
-    struct sim_random x, y;
-    int32_t low = 0, high = 0, ones = 0;
-    sim_random_begin(&x, 3);
-    sim_random_begin(&y, 3);
-    for (int32_t i = 0; i < 1000; i++) {
-        int64_t value = sim_random_between(&x, -2, 2);
-        ck_assert(value >= -2 && value <= 2);
-        ck_assert_int_eq(value, sim_random_between(&y, -2, 2));
-        low += value == -2;
-        high += value == 2;
-        ones += sim_random_one_in(&x, 4);
-        sim_random_next(&y);
-    }
-    ck_assert(low > 100 && high > 100 && ones > 150 && ones < 350);
-    ck_assert(!sim_random_one_in(&x, 0));
-    ck_assert_int_eq(sim_random_between(&x, 5, 5), 5);
-    sim_random_begin(&y, 4);
-    ck_assert_uint_ne(sim_random_next(&x), sim_random_next(&y));
-}
-END_TEST
-
-START_TEST(memory_is_zeroed_and_given_back) {
-    for (int32_t round = 0; round < 3; round++) {
-        unsigned char *memory = sim_alloc(&agenda, 3 << 20);
-        for (size_t i = 0; i < 3 << 20; i += 4096)
-            ck_assert_uint_eq(memory[i], 0);
-        memset(memory, 1, 3 << 20);
-        unsigned char *little = sim_alloc(&agenda, 5);
-        ck_assert_uint_eq((uintptr_t)little % 16, 0);
-        ck_assert_uint_eq(little[4], 0);
-        memset(little, 1, 5);
-        sim_agenda_begin(&agenda, 1);
-    }
-    ck_assert_str_eq(sim_text(&agenda, "text"), "text");
-    ck_assert_ptr_null(sim_text(&agenda, NULL));
-}
-END_TEST
-
 /* ---- pipes */
 
 START_TEST(packets_keep_their_order) {
@@ -237,9 +186,6 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("sim_net");
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_add_test(cases, the_earliest_happens_first_and_equals_in_order);
-    tcase_add_test(cases, a_heap_of_events_comes_in_order);
-    tcase_add_test(cases, chance_is_repeated_and_in_its_bounds);
-    tcase_add_test(cases, memory_is_zeroed_and_given_back);
     tcase_add_test(cases, packets_keep_their_order);
     tcase_add_test(cases, a_way_may_be_slow_in_one_direction);
     tcase_add_test(cases, what_is_blocked_waits);

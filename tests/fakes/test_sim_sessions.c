@@ -94,37 +94,6 @@ START_TEST(the_end_is_known_beforehand) {
 }
 END_TEST
 
-START_TEST(an_expired_session_is_gone_and_its_client_hears_of_it) {
-    begin(3);
-    sim_player_connect(&sim_a, sim_bench_follower(0));
-    sim_player_connect(&sim_b, sim_bench_leader());
-    sim_b.pings = true;
-    sim_player_create(&sim_a, 1, "/a", SIM_EPHEMERAL);
-    sim_bench_run(10);
-    sim_player_watch(&sim_b, 1, "/a");
-    sim_bench_run(5000);
-    sim_player_check(&sim_a, "1=0:/a end");
-    sim_player_check(&sim_b, "1=0 deleted:/a");
-    ck_assert_ptr_null(sim_tree_session(sim_truth(sim_ensemble), sim_a.session));
-    for (int32_t i = 0; i < 3; i++) {
-        sim_player_dial(&sim_a, i);
-        sim_bench_run(10);
-        sim_player_check(&sim_a, "expired end");
-    }
-}
-END_TEST
-
-START_TEST(an_admin_ends_a_session) {
-    begin(3);
-    sim_player_connect(&sim_a, sim_bench_follower(0));
-    ck_assert(sim_admin_expire(sim_ensemble, sim_a.session));
-    ck_assert(sim_admin_expire(sim_ensemble, sim_a.session)); /* once is enough */
-    sim_bench_run(10);
-    sim_player_check(&sim_a, "end");
-    ck_assert(ends.count == 1 && ends.expired[0]);
-}
-END_TEST
-
 /* Run until a follower has just reported its touches. */
 static void await_beat(int32_t follower) {
     struct sim_server *s = &sim_ensemble->servers[follower];
@@ -249,19 +218,19 @@ START_TEST(a_leader_that_slept_ends_a_session_that_writes) {
 }
 END_TEST
 
-/* ---- moves */
-
-START_TEST(a_reconnect_closes_the_connection_before) {
-    begin(3);
+/* Keeping time is no event of a schedule. */
+START_TEST(an_idle_ensemble_is_idle) {
+    sim_bench_begin(3);
     sim_player_connect(&sim_a, 0);
-    sim_b.session = sim_a.session;
-    sim_player_connect(&sim_b, 0);
-    sim_player_check(&sim_a, "end");
-    sim_player_ask(&sim_b, 1, SIM_OP_EXISTS, "/");
-    sim_bench_run(20);
-    sim_player_check(&sim_b, "1=0");
+    uint64_t busy = sim_agenda.steps - sim_agenda.idle_steps, steps = sim_agenda.steps;
+    sim_bench_run(10000);
+    ck_assert_uint_gt(sim_agenda.steps, steps + 200);
+    /* The player's own timer and the pongs that it hears are left. */
+    ck_assert_uint_le(sim_agenda.steps - sim_agenda.idle_steps - busy, UINT64_C(68));
 }
 END_TEST
+
+/* ---- moves */
 
 /* Both connections of a session are open. The one it has moved from may read at a follower, but not write. */
 static void move(int32_t from, int32_t to, bool reads) {
@@ -348,15 +317,13 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, NULL, sim_bench_end);
     tcase_add_test(cases, sessions_end_at_ticks);
     tcase_add_test(cases, the_end_is_known_beforehand);
-    tcase_add_test(cases, an_expired_session_is_gone_and_its_client_hears_of_it);
-    tcase_add_test(cases, an_admin_ends_a_session);
     tcase_add_test(cases, a_follower_reports_touches_with_the_next_beat);
     tcase_add_test(cases, a_forwarded_write_touches_nothing);
     tcase_add_test(cases, a_reconnect_touches);
     tcase_add_test(cases, a_new_leader_gives_everybody_a_full_timeout);
     tcase_add_test(cases, a_leader_alone_refuses_those_whose_time_is_over);
     tcase_add_test(cases, a_leader_that_slept_ends_a_session_that_writes);
-    tcase_add_test(cases, a_reconnect_closes_the_connection_before);
+    tcase_add_test(cases, an_idle_ensemble_is_idle);
     tcase_add_test(cases, a_write_by_the_old_way_is_refused);
     tcase_add_test(cases, a_late_write_of_a_moved_session_is_refused);
     tcase_add_test(cases, a_late_write_by_the_same_way_is_executed);
