@@ -13,7 +13,9 @@ static struct sim_random chance;
 static int32_t servers;
 
 /* How often something happened in all seeds. A storm without it would prove nothing. */
-static struct { int32_t epochs, expired, errors, replies, refused, fired; } times;
+static struct {
+    int32_t epochs, expired, errors, replies, refused, fired;
+} times;
 
 static int32_t below(int32_t count) { return (int32_t)sim_random_between(&chance, 0, count - 1); }
 
