@@ -168,9 +168,13 @@ static bool wrong_status(struct history *h, struct sim_random *chance) {
     static const pdk_status wrong[] = {PDK_LOST,    PDK_NOT_HELD, PDK_DEADLOCK, PDK_AUTH,
                                        PDK_INVALID, PDK_LIMIT,    PDK_SYSTEM};
     int32_t at = mutation_pick(h, chance, is_answer);
-    if (at >= 0)
-        h->events[at].a = wrong[sim_random_between(chance, 0, 6)];
-    return at >= 0;
+    int32_t claim = at >= 0 ? mutation_next(h, -1, HISTORY_CLAIM, h->events[at].id) : -1;
+    if (claim < 0)
+        return false;
+    /* beside a record a claim may lose the hold that it was granted */
+    bool may_lose = plan_records(mutations_plan, h->events[claim].path);
+    h->events[at].a = wrong[sim_random_between(chance, may_lose, 6)];
+    return true;
 }
 
 static bool is_busy_or_granted(const struct history *h, int32_t at) {
@@ -343,6 +347,16 @@ const struct mutation mutations[] = {
     {"a write that lands twice", spoil_guarded_twice},
     {"a read of something else", spoil_guarded_read},
     {"another answer to a guarded call", spoil_guarded_status},
+    {"a record written by a stranger", spoil_record_foreign},
+    {"an end that nobody has told", spoil_record_untold},
+    {"a run too many in a record", spoil_record_lines},
+    {"a confirmed end gone", spoil_record_lost},
+    {"another answer to an end", spoil_record_status},
+    {"a run too soon", spoil_run_soon},
+    {"a skip of a run that is due", spoil_run_skipped},
+    {"another run told", spoil_run_told},
+    {"a lease lock that stands taken", spoil_stands},
+    {"a hold longer than its record", spoil_overdue},
     {"elected when it is over", spoil_elected_over},
     {"an election doubled", spoil_elected_twice},
     {"a term that does not end", spoil_dropped_deposed},

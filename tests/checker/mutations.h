@@ -103,6 +103,18 @@ bool spoil_guarded_twice(struct history *h, struct sim_random *chance);
 bool spoil_guarded_read(struct history *h, struct sim_random *chance);
 bool spoil_guarded_status(struct history *h, struct sim_random *chance);
 
+/* --- mutations_records.c */
+bool spoil_record_foreign(struct history *h, struct sim_random *chance);
+bool spoil_record_untold(struct history *h, struct sim_random *chance);
+bool spoil_record_lines(struct history *h, struct sim_random *chance);
+bool spoil_record_lost(struct history *h, struct sim_random *chance);
+bool spoil_record_status(struct history *h, struct sim_random *chance);
+bool spoil_run_soon(struct history *h, struct sim_random *chance);
+bool spoil_run_skipped(struct history *h, struct sim_random *chance);
+bool spoil_run_told(struct history *h, struct sim_random *chance);
+bool spoil_stands(struct history *h, struct sim_random *chance);
+bool spoil_overdue(struct history *h, struct sim_random *chance);
+
 /* --- mutations_election.c */
 bool spoil_elected_over(struct history *h, struct sim_random *chance);
 bool spoil_elected_twice(struct history *h, struct sim_random *chance);

@@ -13,7 +13,7 @@
 #define SEEDS 1500
 #endif
 
-enum { MUTATIONS_MOST = 96 };
+enum { MUTATIONS_MOST = 128 };
 
 static struct deployment *deployment;
 static struct plan plan;

@@ -80,6 +80,8 @@ MUTANTS = {
         (".versioned = true,", ".versioned = false,")]),
     "job: an ask that runs too late says so with a status of its own": ("recipes/job.c", "asks", [
         ("return status == PDK_TIMEOUT ? job_too_late(b) : status;", "return status;")]),
+    "job: the last try of an ask has a time of its own": ("src/grant/claim.c", "sim --no-shrink --replay tests/sim/regressions/late_ask_of_a_job.plan", [
+        ("    claim->deadline = MIN(claim->deadline, call->deadline);\n", "")]),
     "job: an outcome that is written is not told": (RECORD, "records", [
         ("step.done && !c->ends && has_ended(c->hold)", "step.done && has_ended(c->hold)")]),
     "job: no answer is a success": (RECORD, "jobs", [

@@ -35,6 +35,15 @@ void checker_begin(struct checker *c, const struct plan *plan) {
     c->candidacies_count = c->observers_count = c->asks_count = 0;
     c->calm = plan_is_calm(plan);
     c->listens = plan->listens != 0;
+    c->every = plan->every;
+    c->edge = plan_edge(plan);
+    c->least = plan->least;
+    c->most = plan->most;
+    c->retry = plan->retry != 0;
+    c->keep = plan->keep;
+    c->duration = plan->duration;
+    c->request = plan->request;
+    c->rates = plan->rates;
     c->round_trips = 10 * INT64_C(1000000) +
                      8 * (plan->latency_most * INT64_C(1000) + (plan->far_to + plan->far_from) * INT64_C(1000000));
     memset(c->processes, 0, sizeof c->processes);
@@ -155,6 +164,10 @@ static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct h
     [HISTORY_MISLED] = checker_node_event,
     [HISTORY_GUARDED] = checker_guarded_event,
     [HISTORY_CONTENT] = checker_guarded_event,
+    [HISTORY_RECORD] = checker_record_event,
+    [HISTORY_ENDING] = checker_record_event,
+    [HISTORY_ENDING_ANSWERED] = checker_record_event,
+    [HISTORY_RUNS] = checker_record_event,
     [HISTORY_JOINED] = checker_candidate_event,
     [HISTORY_ELECTED] = checker_candidate_event,
     [HISTORY_DEPOSED] = checker_candidate_event,

@@ -6,7 +6,7 @@
  *     checks_claims.c      answers, sessions, silence          checks_observers.c    news of leaders
  *     checks_guarded.c     guarded znodes                      checks_delay.c        lock-delays
  *     checks_set.c         sets of rights                      checks_asks.c         asks to let go, broken nodes
- *     checks_striped.c     striped locks
+ *     checks_striped.c     striped locks                       checks_records.c      jobs and lease locks
  */
 #ifndef CHECKER_H
 #define CHECKER_H
@@ -85,7 +85,16 @@
     X(GUARDED_FOREIGN, "a guarded content changes by somebody who has not opened")                                     \
     X(GUARDED_LOST, "a confirmed guarded write never lands, or one lands twice, or over a later one")                  \
     X(GUARDED_READ, "a guarded read shows what does not stand")                                                        \
-    X(GUARDED_STATUS, "a guarded call answers what is not so")
+    X(GUARDED_STATUS, "a guarded call answers what is not so")                                                         \
+    X(RECORD_FOREIGN, "a record is written by somebody who does not have its lock, or was overtaken")                  \
+    X(RECORD_CHANGED, "a record forgets or changes what stood there")                                                  \
+    X(RECORD_LOST, "a confirmed start, outcome or release is not in the record")                                       \
+    X(RECORD_STATUS, "a call about a record answers what is not so")                                                   \
+    X(RUN_SOON, "a second run in one period, or too soon after the one before")                                        \
+    X(RUN_SKIPPED, "a run is skipped that is due")                                                                     \
+    X(RUN_TOLD, "a run is told that is not in the record, or not so")                                                  \
+    X(STANDS, "a lease lock that stands for somebody is taken by another")                                             \
+    X(OVERDUE, "a hold outlasts its run, or its record")
 
 enum check {
 #define CHECK_CONSTANT(constant, words) CHECK_##constant,
@@ -131,7 +140,19 @@ const char *check_words(enum check check);
     X(GUARDED_OPEN_FATE, "guarded writes not confirmed")                                                               \
     X(GUARDED_LANDED, "of which landed")                                                                               \
     X(GUARDED_REWRITTEN, "contents rewritten")                                                                         \
-    X(GUARDED_READ, "guarded reads")
+    X(GUARDED_READ, "guarded reads")                                                                                   \
+    X(RUNS, "runs")                                                                                                    \
+    X(RUNS_FINISHED, "finished")                                                                                       \
+    X(RUNS_DIED, "after one that died")                                                                                \
+    X(RUNS_RETRIED, "retried at once")                                                                                 \
+    X(RUNS_SKIPPED, "skipped")                                                                                         \
+    X(RUNS_READ, "histories read")                                                                                     \
+    X(TAKEN, "lease locks taken")                                                                                      \
+    X(TAKEN_BACK, "taken back")                                                                                        \
+    X(TAKEN_ENDED, "taken after their end")                                                                            \
+    X(RENEWED, "renewed")                                                                                              \
+    X(GIVEN_UP, "given up")                                                                                            \
+    X(OVERDUE, "holds lost as overdue")
 
 enum meeting {
 #define MEETING_CONSTANT(constant, name) MET_##constant,
@@ -142,7 +163,7 @@ enum meeting {
 
 const char *meeting_name(enum meeting meeting);
 
-#define CHECKER_STATUSES 21
+#define CHECKER_STATUSES 30
 
 struct checker_hold {
     int64_t token, granted_at, received_at, until, ended_at, downgraded_at, removed_at;
@@ -155,13 +176,19 @@ struct checker_hold {
     bool let_go;   /* by giving the last reference back: a callback that is due has one, too */
     bool downgraded, exchanged;
     bool guards; /* it has opened the guarded node */
+    bool ends;   /* of a record: it tells that outcome */
+    int32_t outcome, ends_ms;
+    int64_t ends_at;
 };
 
-/* What stood in a guarded node, in the order of the transactions. */
+/* What stood in a guarded node, or a record, in the order of the transactions. */
 struct checker_content {
     int64_t token, number, at;
     uint32_t handover;
     int32_t payload; /* 0: of a tombstone */
+    /* Of a record, whose number is an outcome, or says whose secret: what stands in its first line; how many lines; the servers' moments, ms. */
+    int32_t state, lines;
+    int64_t written, started;
 };
 
 struct checker_claim {
@@ -169,7 +196,8 @@ struct checker_claim {
     int64_t asked_at;
     int32_t session, count;
     int8_t process, path, mode;
-    bool known, is_try, cancel_may, cancel_must, answered;
+    int64_t since, patient; /* of a job: when it asked by its clock, and until when others may be in its way */
+    bool known, is_try, cancel_may, cancel_must, answered, skipped;
 };
 
 /* Of the claim with that number, where it is about several rights. */
@@ -252,7 +280,9 @@ struct checker_path {
 };
 
 struct checker {
-    int32_t max_handovers, max_handover_ms; /* of the plan */
+    int32_t max_handovers, max_handover_ms;                           /* of the plan */
+    int32_t every, edge, least, most, duration, request, keep, rates; /* of the plan */
+    bool retry;
     bool disagree, calm, listens;
     int64_t timeout, round_trips; /* where nothing goes wrong, some of them take no longer */
     bool broken;
@@ -311,6 +341,15 @@ void checker_observer_event(struct checker *c, const struct history_event *e);
 void checker_observers_look(struct checker *c, const struct history_event *e);
 void checker_observers_end(struct checker *c, const struct history_event *e);
 void checker_guarded_event(struct checker *c, const struct history_event *e);
+/* Of records: what is written and told; what is wrong, or not, with the answer to a claim; a hold that is delivered, or lasts longer. */
+void checker_record_event(struct checker *c, const struct history_event *e);
+bool checker_records(const struct checker *c, int8_t path);
+bool checker_was_granted(const struct checker *c, const struct checker_claim *claim, int32_t id);
+/* false: it is judged as any other. */
+bool checker_record_judges(struct checker *c, const struct checker_claim *claim, const struct history_event *e,
+                           const char **wrong);
+void checker_record_delivered(struct checker *c, const struct checker_hold *hold, const struct history_event *e);
+void checker_record_extended(struct checker *c, const struct checker_hold *hold, const struct history_event *e);
 /* The latest time at which something of the process may happen that was due at `due`. */
 int64_t checker_latest(const struct checker *c, int8_t process, int64_t due);
 struct checker_node *checker_node_of(struct checker *c, int64_t czxid);

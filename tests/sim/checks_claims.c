@@ -17,6 +17,8 @@ static void claimed(struct checker *c, const struct history_event *e) {
         .mode = e->mode,
         .known = true,
         .is_try = e->b != 0,
+        .since = e->clock,
+        .patient = e->passed < 0 ? INT64_MAX : e->clock + e->passed * INT64_C(1000000),
     };
     c->sets[e->id] = (struct checker_set){.part = {-1, -1, -1}};
 }
@@ -27,7 +29,7 @@ static bool is_of(const struct checker_hold *hold, int8_t queue) {
 }
 
 /* Has its process been granted its path, or one of those of a set, since it asked? */
-static bool was_granted(const struct checker *c, const struct checker_claim *claim, int32_t id) {
+bool checker_was_granted(const struct checker *c, const struct checker_claim *claim, int32_t id) {
     const struct checker_set *set = &c->sets[id];
     for (int32_t i = c->holds_count - 1; i >= 0; i--) {
         const struct checker_hold *hold = &c->holds[i];
@@ -41,20 +43,22 @@ static bool was_granted(const struct checker *c, const struct checker_claim *cla
 }
 
 /* May this claim be answered so, now? */
-static const char *wrong_status(const struct checker *c, const struct checker_claim *claim,
-                                const struct history_event *e) {
+static const char *wrong_status(struct checker *c, const struct checker_claim *claim, const struct history_event *e) {
     const struct checker_session *session = &c->sessions[claim->session];
+    const char *wrong;
     if (claim->cancel_must && e->a != PDK_CANCELED)
         return "it was cancelled";
+    if (checker_record_judges(c, claim, e, &wrong))
+        return wrong;
     switch (e->a) {
     case PDK_OK:
         return NULL;
     case PDK_BUSY:
         return claim->is_try ? NULL : "it is not a try";
     case PDK_TIMEOUT: /* to a try, where it was granted, and ran too late to take it */
-        return e->clock < claim->deadline                       ? "there is time left"
-               : claim->is_try && !was_granted(c, claim, e->id) ? "a try does not wait"
-                                                                : NULL;
+        return e->clock < claim->deadline                               ? "there is time left"
+               : claim->is_try && !checker_was_granted(c, claim, e->id) ? "a try does not wait"
+                                                                        : NULL;
     case PDK_UNAVAILABLE:
         return e->clock >= claim->deadline ? NULL : "there is time left";
     case PDK_CANCELED:
@@ -77,13 +81,14 @@ static void delivered(struct checker *c, const struct checker_claim *claim, cons
                      hold->mode == claim->mode && hold->count == claim->count && hold->nodes_count == hold->count;
     if (!asked_for || hold->received)
         checker_break(c, CHECK_DELIVERY, e, "claim %d of p%d gets a hold that is not one", e->id, claim->process);
-    else if (!checker_is_valid(hold, e->at) || e->clock >= claim->deadline)
+    else if (!checker_is_valid(hold, e->at) || (e->clock >= claim->deadline && !checker_records(c, claim->path)))
         checker_break(c, CHECK_DELIVERY, e, "claim %d of p%d gets token %llx, %s", e->id, claim->process,
                       (unsigned long long)hold->token, e->clock >= claim->deadline ? "too late" : "which is over");
     if (!c->broken) {
         hold->received = true;
         hold->received_at = e->at;
         hold->wants_lost = e->extra != 0;
+        checker_record_delivered(c, hold, e);
     }
 }
 

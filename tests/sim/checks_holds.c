@@ -79,6 +79,7 @@ static void extended(struct checker *c, struct checker_hold *hold, const struct 
         checker_break(c, CHECK_REVIVED, e, "p%d's hold of %llx was over %.3f ms ago", hold->process,
                       (unsigned long long)hold->token, (double)(e->at - checker_over_at(hold)) / 1e6);
     hold->until = e->a;
+    checker_record_extended(c, hold, e);
     if (checker_is_valid(hold, e->at))
         check_gone(c, hold, e);
 }
@@ -97,6 +98,7 @@ static void check_reason(struct checker *c, struct checker_hold *hold, const str
     const struct checker_node *node = checker_node_of(c, hold->token);
     bool early = hold->ended && hold->ended_at < hold->until && !hold->returned;
     c->evaluated[CHECK_REASON]++;
+    c->met[MET_OVERDUE] += e->a == PDK_REASON_OVERDUE;
     if (c->calm && early && e->a != PDK_REASON_NODE_GONE)
         checker_break(c, CHECK_REASON, e, "p%d's hold of %llx: %s, and it was neither over nor released", hold->process,
                       (unsigned long long)hold->token, pdk_reason_name((pdk_reason)e->a));

@@ -50,6 +50,11 @@ static bool is_done(const struct deployment *d) {
 
 /* By then every waiter has been served: dead sessions expire, a leader is elected, clients come back, and those in the
  * queue follow each other. */
+/* A lock that stands for somebody else is looked at once a second. */
+static int64_t time_of_record(const struct plan *plan, int32_t path) {
+    return plan_recipe(plan, path) == PLAN_RECIPE_LEASE_LOCK ? (plan->duration + 1000) * SIM_MS : 0;
+}
+
 static int64_t time_to_converge(const struct deployment *d) {
     const struct plan *plan = d->plan;
     int64_t timeout = plan_timeout(plan) * SIM_MS;
@@ -59,7 +64,8 @@ static int64_t time_to_converge(const struct deployment *d) {
     for (int32_t i = 0; i < d->plan->processes; i++)
         for (const struct client *client = d->players[i].client; client; client = client->older)
             for (const struct claiming *claim = client->claims; claim; claim = claim->next)
-                ns += 2 * claim->action->value[PLAN_HOLD] * SIM_MS + 20 * latency + 10 * slow + timeout / 8;
+                ns += time_of_record(plan, claim->lock / 2) + 2 * claim->action->value[PLAN_HOLD] * SIM_MS +
+                      20 * latency + 10 * slow + timeout / 8;
     for (int32_t i = 0; i < PLAN_PATHS; i++) /* that it has seen last, and the one behind it */
         ns += 3 * plan_delay(plan, i, 1) * SIM_MS;
     ns += plan->guarded * (plan->guarded_ms * SIM_MS + 10 * slow);

@@ -9,6 +9,7 @@
  *                 │    ├─ sets.c        sets of rights,
  *                 │    ├─ asks.c        asks to let go, breaks,
  *                 │    ├─ guarding.c    guarded znodes, in threads of their own,
+ *                 │    ├─ records.c     jobs and lease locks,
  *                 │    └─ candidates.c  candidacies, terms of office, observers
  *                 ├─ resource.c    the resources that holds protect: a fenced one, and a naive one
  *                 ├─ observe*.c ─► history.h, checker.h: what happened, and the promises
@@ -26,6 +27,8 @@
 
 #include <paddock/election.h>
 #include <paddock/guarded.h>
+#include <paddock/job.h>
+#include <paddock/lease_lock.h>
 #include <paddock/lock.h>
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
@@ -37,7 +40,7 @@ struct tally {
     uint64_t schedules, counted, excused, events, steps, sim_ms;
     uint64_t claims, grants, contended, handovers, lost, stale_refused, stale_harmful, writes, extends, wake_ups, reads;
     uint64_t answers[CHECKER_STATUSES];
-    uint64_t reasons[5];
+    uint64_t reasons[6];
     uint64_t session_events[7];
     uint64_t faults[PLAN_KIND_COUNT];
     uint64_t checks[CHECK_COUNT];
@@ -60,6 +63,7 @@ struct holding {
     int32_t end;
     bool shared;   /* it reads */
     bool released; /* of a term: it resigned, or left */
+    bool ends;     /* of a job or a lease lock: its end was told */
 };
 
 struct claiming {
@@ -70,6 +74,8 @@ struct claiming {
     pdk_set_claim *set_claim; /* in its place */
     pdk_set *set;             /* what that got; NULL: nothing yet, or it is given back */
     int32_t id, lock;
+    int64_t begun;         /* of a record, */
+    uint32_t made;         /* with the object of that number */
     bool answered, closes; /* closes the session in its callback */
 };
 
@@ -97,6 +103,8 @@ union object {
     pdk_semaphore *semaphore;
     pdk_election *election;
     pdk_striped *striped;
+    pdk_job *job;
+    pdk_lease_lock *lease_lock;
     void *any; /* NULL: there is none */
 };
 
@@ -245,6 +253,7 @@ void workload_give_back(struct client *client);
 /* A claim is answered: ahead of all else that its callback does, and after it. */
 void workload_answered(struct claiming *claim, pdk_status status, int64_t hold);
 void workload_after_answer(struct claiming *claim);
+void workload_on_acquired(pdk_status status, pdk_hold *hold, void *claim);
 /* A claim of the action; asked: its queue, mode and count. NULL: there is no room. */
 struct claiming *workload_begin_claim(struct client *client, const struct plan_action *action, int32_t lock,
                                       int32_t timeout, const struct history_event *asked);
@@ -276,6 +285,14 @@ void asks_break(void *player, void *action);
 /* --- guarding.c, in the process */
 /* A thread opens the guarded znode of the path with this hold, and reads and writes it, while the hold is used and after that. */
 void guarding_begin(struct holding *h);
+
+/* --- records.c, all in the process */
+pdk_status records_make(struct client *client, int32_t lock);
+void records_unref(const struct client *client, int32_t lock, union object object);
+pdk_status records_claim(struct claiming *claim, int32_t timeout);
+/* Tell the outcome of a run, or give a lease lock up. false: there is nothing to tell; else the answer gives the hold back. */
+bool records_end(struct holding *h);
+void records_read(void *player, void *action);
 
 /* --- candidates.c, all in the process */
 void candidates_join(void *player, void *action);

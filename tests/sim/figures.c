@@ -27,7 +27,8 @@ static const char *name_of_meeting(int32_t i) { return meeting_name((enum meetin
 static const char *status_name(int32_t i) { return pdk_status_name((pdk_status)i) + 4; }
 static const char *reason_name(int32_t i) { return pdk_reason_name((pdk_reason)i); }
 static const char *recipe_name(int32_t i) {
-    static const char *const names[PLAN_RECIPES] = {"lock", "read/write lock", "semaphore", "election", "striped lock"};
+    static const char *const names[PLAN_RECIPES] = {"lock", "read/write lock", "semaphore", "election", "striped lock",
+                                                    "job",  "lease lock"};
     return names[i];
 }
 static const char *event_name(int32_t i) {
@@ -55,7 +56,7 @@ void explore_print(const struct tally *t, double seconds, int32_t jobs, FILE *ou
     print_row(out, "schedules with", recipe_name, t->recipes, PLAN_RECIPES, ",");
     print_row(out, "done", kind_name, t->faults, PLAN_KIND_COUNT, "");
     print_row(out, "answers", status_name, t->answers, CHECKER_STATUSES, "");
-    print_row(out, "lost by", reason_name, t->reasons, 5, "");
+    print_row(out, "lost by", reason_name, t->reasons, 6, "");
     print_row(out, "session events", event_name, t->session_events, 7, "");
     print_row(out, "met", name_of_meeting, t->met, MET_COUNT, ",");
     print_row(out, "checks made", name_of_check, t->checks, CHECK_COUNT, "");

@@ -38,9 +38,10 @@
     X(CLOSED, "closed", "", "")         /* id: session object: no callback from here on */                             \
     X(CLOSING, "closing", "", "")       /* id: session object: in the background */                                    \
     X(ALIVE, "alive", "connected", "")  /* id: session object, at the end */                                           \
-    X(CLAIM, "claim", "due", "try")  /* id: claim, of session number, on path; mode, count; extra: due by its clock */ \
-    X(RIGHT, "right", "place", "")   /* id: claim of a set: it is also about path; mode, count */                      \
-    X(PART, "part", "hold", "place") /* id: claim of a set that is about to be answered */                             \
+    X(CLAIM, "claim", "due", "try") /* id: claim, of session number, on path; mode, count; extra: due by its clock; */ \
+                                    /* passed: of a job, for so long others may be in its way, ms */                   \
+    X(RIGHT, "right", "place", "")  /* id: claim of a set: it is also about path; mode, count */                       \
+    X(PART, "part", "hold", "place")      /* id: claim of a set that is about to be answered */                        \
     X(LOOKED, "looked", "valid", "parts") /* id: claim: its set says that it is valid, and so many parts of it are */  \
     X(SET_LOST, "set_lost", "reason", "valid")           /* id: claim: the callback of its set */                      \
     X(SET_RELEASED, "set_released", "status", "dropped") /* id: claim: its set, by its owner; dropped: as above */     \
@@ -62,6 +63,16 @@
     X(CONTENT, "content", "token",                                                                                     \
       "write") /* id: payload, of the path's guarded node; sequence: hand-over; extra: ZooKeeper session; mode: */     \
                /* SHARED for a tombstone */                                                                            \
+    X(RECORD, "record", "token",                                                                                       \
+      "number") /* id: what stands in its first line: R, F, H or N; number: the outcome, or whose secret, of the */    \
+                /* path's record; extra: ZooKeeper session; count: lines; number: of the second line what stands */    \
+                /* there, sequence: the lower half of its token; clock: the servers' moment */                         \
+    X(ENDING, "ending", "outcome",                                                                                     \
+      "") /* id: hold: its owner tells an outcome, or gives the lock up; passed: the timeout, ms */                    \
+    X(ENDING_ANSWERED, "ending_answered", "status", "") /* id: hold */                                                 \
+    X(RUNS, "runs", "status", "token")     /* id: claim that is skipped, -1: a read; of the newest run that is */      \
+                                           /* told, b 0: none, sequence: outcome, mode: pdk_job_state; count: how */   \
+                                           /* many; extra: when it began, passed: the timeout, ms */                   \
     X(JOINED, "joined", "identity", "")    /* id: candidacy, of session number, on path */                             \
     X(ELECTED, "elected", "token", "hold") /* id: candidacy; extra: as ANSWER's */                                     \
     X(DEPOSED, "deposed", "reason", "")    /* id: candidacy */                                                         \

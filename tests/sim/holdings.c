@@ -34,6 +34,8 @@ void holding_give_back(struct holding *h) {
         candidate_term_over(h->candidate);
         return;
     }
+    if (records_end(h))
+        return;
     h->hold = NULL;
     h->client->player->d->holding--;
     if (h->end == PLAN_END_UNREF) {

@@ -237,6 +237,58 @@ static bool note_content(struct deployment *d, const struct sim_txn *txn) {
     return true;
 }
 
+/* ---- records, read without the core's parsers */
+
+static void read_job(const char *data, struct history_event *event) {
+    static const char line[] = "%c %lld %*d %*d %*d %*[0-9@] %*d %d";
+    const char *first = strchr(data, '\n'), *second = first ? strchr(first + 1, '\n') : NULL;
+    char state = 0, before = 0;
+    long long token = 0, older = 0;
+    int outcome = 0;
+    if (!second || sscanf(first + 1, line, &state, &token, &outcome) != 3)
+        return;
+    event->id = state;
+    event->a = token;
+    event->b = outcome;
+    if (sscanf(second + 1, line, &before, &older, &outcome) == 3) {
+        event->number = before;
+        event->sequence = (int32_t)older;
+    }
+    for (const char *at = first + 1; (at = strchr(at, '\n')); at++)
+        event->count++;
+}
+
+/* Its owner is "s" and the number of a secret. */
+static void read_lease(const char *data, struct history_event *event) {
+    char state = 0;
+    long long token = 0;
+    int secret = 0;
+    if (sscanf(data, "paddock-lease 1\n%c %lld %*d %*s s%d", &state, &token, &secret) < 2)
+        return;
+    event->id = state;
+    event->a = token;
+    event->b = secret;
+}
+
+static bool note_record(struct deployment *d, const struct sim_txn *txn) {
+    int32_t path = 0;
+    while (path < PLAN_PATHS && g_strcmp0(txn->path, plan_record(d->plan, path)) != 0)
+        path++;
+    if (path == PLAN_PATHS || txn->mode != SIM_SET_DATA)
+        return false;
+    struct history_event *event = note(d, HISTORY_RECORD, 0, NULL);
+    if (!event)
+        return true;
+    event->path = (int8_t)path;
+    event->clock = txn->at;
+    event->extra = txn->session;
+    if (plan_recipe(d->plan, path) == PLAN_RECIPE_JOB)
+        read_job(txn->data ? txn->data : "", event);
+    else
+        read_lease(txn->data ? txn->data : "", event);
+    return true;
+}
+
 static int64_t hash_of(const char *text) { return text ? (int64_t)g_str_hash(text) : 0; }
 
 /* "__REVOKE__", the time, "asker", its number, and the identity in the next line. */
@@ -294,7 +346,7 @@ static void on_committed(void *user, const struct sim_txn *txn) {
         on_closed(d, txn);
         break;
     case SIM_TXN_SET:
-        if (!note_content(d, txn))
+        if (!note_content(d, txn) && !note_record(d, txn))
             on_set(d, txn);
         break;
     default:

@@ -57,10 +57,23 @@ const char *plan_guarded(int32_t path) {
 }
 
 const char *plan_queue(const struct plan *plan, int32_t path) {
-    static const char *const queues[PLAN_PATHS] = PATHS("/locks"), *const any[PLAN_PATHS] = PATHS("/any");
+    static const char *const queues[PLAN_PATHS] = PATHS("/locks"), *const any[PLAN_PATHS] = PATHS("/any"),
+                             *const locks[PLAN_PATHS] = PATHS("/lock");
     enum plan_recipe recipe = plan_recipe(plan, path);
-    return recipe == PLAN_RECIPE_SEMAPHORE ? queues[path] : recipe == PLAN_RECIPE_STRIPED ? any[path] : plan_path(path);
+    return recipe == PLAN_RECIPE_SEMAPHORE ? queues[path]
+           : recipe == PLAN_RECIPE_STRIPED ? any[path]
+           : plan_records(plan, path)      ? locks[path]
+                                           : plan_path(path);
 }
+
+bool plan_records(const struct plan *plan, int32_t path) { return plan_recipe(plan, path) >= PLAN_RECIPE_JOB; }
+
+const char *plan_record(const struct plan *plan, int32_t path) {
+    static const char *const records[PLAN_PATHS] = PATHS("/record");
+    return plan_records(plan, path) ? records[path] : NULL;
+}
+
+int32_t plan_edge(const struct plan *plan) { return plan->every / 3; }
 
 const char *plan_leases(const struct plan *plan, int32_t path) {
     static const char *const leases[PLAN_PATHS] = PATHS("/leases");
@@ -287,6 +300,7 @@ static bool is_sound(const struct plan_action *action) {
         return v[PLAN_PROCESS] >= 0 && v[PLAN_PROCESS] < PLAN_PROCESSES && v[PLAN_TIMEOUT] >= -1 && v[PLAN_LOCK] >= 0 &&
                v[PLAN_LOCK] <= PLAN_RIGHT_CODES && v[PLAN_SECOND] >= 0 && v[PLAN_SECOND] <= PLAN_RIGHT_CODES &&
                v[PLAN_THIRD] >= 0 && v[PLAN_THIRD] <= PLAN_RIGHT_CODES;
+    case PLAN_READ:
     case PLAN_ASK:
     case PLAN_BREAK:
         return v[0] >= 0 && v[0] < PLAN_PROCESSES && v[1] >= 0 && v[1] < PLAN_PATHS;

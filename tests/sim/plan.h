@@ -55,7 +55,13 @@
     X(permits0, 2, 1, 100) /* of each path, where it is a semaphore; of a striped lock: its stripes */                 \
     X(permits1, 2, 1, 100)                                                                                             \
     X(permits2, 2, 1, 100)                                                                                             \
-    X(delay0, 0, 0, 60000) /* of each path, where it is a lock or an election: the lock-delay, ms; 0: none */          \
+    X(every, 0, 0, 600000)         /* of jobs, ms: their period; 0: none */                                            \
+    X(least, 0, 0, 600000)         /* and their limits: no sooner after a start than that, */                          \
+    X(most, 0, 0, 600000)          /* and so long at most; 0: no limit */                                              \
+    X(retry, 0, 0, 1)              /* a run that died may be retried at once */                                        \
+    X(keep, 4, 1, 100)             /* how many runs a record keeps */                                                  \
+    X(duration, 1500, 1000, 60000) /* of lease locks: how long they stand after a renewal, ms */                       \
+    X(delay0, 0, 0, 60000)         /* of each path, where it is a lock or an election: the lock-delay, ms; 0: none */  \
     X(delay1, 0, 0, 60000)                                                                                             \
     X(delay2, 0, 0, 60000)                                                                                             \
     X(sides, 0, 0, 1)    /* each session has another one beside it, which has the objects of the second path */        \
@@ -73,6 +79,7 @@
 #define PLAN_KINDS(X)                                                                                                  \
     X(ACQUIRE, "acquire", "process lock timeout hold writes late lost end shared? downgrade? count?")                  \
     X(TAKE, "take", "process first timeout hold looks second? lost end third?")                                        \
+    X(READ, "read", "process path timeout")                                                                            \
     X(ASK, "ask", "process path within timeout")                                                                       \
     X(BREAK, "break", "process path position wrong timeout")                                                           \
     X(CANCEL, "cancel", "process")                                                                                     \
@@ -112,12 +119,15 @@ enum plan_kind {
 /* Hosts: a number of the network's, or a role at the moment. */
 enum { PLAN_HOST_LEADER = 100, PLAN_HOST_FOLLOWER, PLAN_HOST_OTHER, PLAN_HOST_OF = 200 };
 
+/* The recipes from JOB on keep a record beside a lock. */
 enum plan_recipe {
     PLAN_RECIPE_LOCK,
     PLAN_RECIPE_RWLOCK,
     PLAN_RECIPE_SEMAPHORE,
     PLAN_RECIPE_ELECTION,
     PLAN_RECIPE_STRIPED,
+    PLAN_RECIPE_JOB,
+    PLAN_RECIPE_LEASE_LOCK,
     PLAN_RECIPES
 };
 
@@ -133,8 +143,9 @@ enum { PLAN_WATCHES = PLAN_TIMEOUT, PLAN_AGAIN = PLAN_END + 1 };
 enum { PLAN_SECOND = PLAN_LATE, PLAN_THIRD = PLAN_END + 1, PLAN_RIGHTS = 3, PLAN_RIGHT_CODES = 2 * PLAN_PATHS };
 /* PLAN_LOST: bits. */
 enum { PLAN_LOST_TOLD = 1, PLAN_LOST_FD = 2 };
-/* PLAN_END: how a hold is given back. */
-enum { PLAN_END_RELEASE, PLAN_END_UNREF, PLAN_END_AT_ONCE };
+/* PLAN_END: how a hold is given back. Of a job and a lease lock the first and the third tell the outcome, or give the lock up, ahead of
+ * that; the fourth is a release alone: a run that died, a lock that stands. */
+enum { PLAN_END_RELEASE, PLAN_END_UNREF, PLAN_END_AT_ONCE, PLAN_END_ALONE };
 /* And a term of office: never by itself; it resigns, or leaves, after PLAN_HOLD, where that is 0 inside the callback; it leaves
  * when it is told that the term is over. */
 enum { PLAN_TERM_STAY, PLAN_TERM_RESIGN, PLAN_TERM_LEAVE, PLAN_TERM_LEAVE_AFTER };
@@ -183,6 +194,11 @@ const char *plan_path(int32_t queue);
 enum plan_recipe plan_recipe(const struct plan *plan, int32_t queue);
 /* The node that holders write to, where the plan has them do so. */
 const char *plan_guarded(int32_t path);
+/* It has a record; and the node of that: NULL elsewhere. */
+bool plan_records(const struct plan *plan, int32_t path);
+const char *plan_record(const struct plan *plan, int32_t path);
+/* The moment in each period at which it ends, ms. */
+int32_t plan_edge(const struct plan *plan);
 /* The directory of its contenders, and that of a semaphore's leases, or of the first stripe: NULL elsewhere. */
 const char *plan_queue(const struct plan *plan, int32_t path);
 const char *plan_leases(const struct plan *plan, int32_t path);

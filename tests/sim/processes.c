@@ -262,6 +262,8 @@ static sim_event_fn workload_of(const struct deployment *d, const struct plan_ac
         return elects ? candidates_observe : NULL;
     case PLAN_TAKE:
         return sets_take;
+    case PLAN_READ:
+        return plan_recipe(d->plan, action->value[1]) == PLAN_RECIPE_JOB ? records_read : NULL;
     case PLAN_ASK:
     case PLAN_BREAK:
         return asks_of(d, action);

@@ -118,7 +118,7 @@ static void add_stripes(struct client *client, struct wanted *wanted, int32_t pa
     }
 }
 
-/* An election is no right, and no path is named twice. */
+/* An election is no right, nor is a recipe with a record, and no path is named twice. */
 static void add_right(struct client *client, struct wanted *wanted, int32_t code, int32_t stripe) {
     const struct plan *plan = client->player->d->plan;
     int32_t path = (code - 1) / 2;
@@ -126,7 +126,8 @@ static void add_right(struct client *client, struct wanted *wanted, int32_t code
     for (size_t i = 0; i < wanted->count; i++)
         if (plan_path_of(wanted->queues[i]) == path)
             return;
-    if (code == 0 || wanted->count == PLAN_RIGHTS || plan_recipe(plan, path) == PLAN_RECIPE_ELECTION ||
+    enum plan_recipe recipe = plan_recipe(plan, path);
+    if (code == 0 || wanted->count == PLAN_RIGHTS || recipe == PLAN_RECIPE_ELECTION || recipe >= PLAN_RECIPE_JOB ||
         !workload_object(client, 2 * path))
         return;
     if (plan_recipe(plan, path) == PLAN_RECIPE_STRIPED) {

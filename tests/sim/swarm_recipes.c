@@ -124,6 +124,60 @@ void swarm_draw_sets(struct swarm *s) {
         draw_taking(s);
 }
 
+static int32_t draw_record(struct swarm *s, int32_t least, int32_t most) {
+    return (int32_t)sim_random_between(&s->records, least, most);
+}
+
+static void draw_limits(struct swarm *s) {
+    struct plan *p = s->plan;
+    p->every = draw_record(s, 0, 2) ? draw_record(s, 20, 3 * s->timeout) : 0;
+    p->least = draw_record(s, 0, 1) ? draw_record(s, 1, s->timeout) : 0;
+    p->most = draw_record(s, 0, 1) ? draw_record(s, 20, 2 * s->timeout) : 0;
+    p->retry = draw_record(s, 0, 1);
+    p->keep = draw_record(s, 1, 5);
+    p->duration = draw_record(s, 1000, 1000 + 2 * s->timeout);
+}
+
+static void draw_reading(struct swarm *s, int32_t path) {
+    struct plan_action *a = plan_add(s->plan, draw_record(s, 0, s->plan->horizon), PLAN_READ);
+    if (!a)
+        return;
+    a->value[0] = draw_record(s, 0, s->plan->processes - 1);
+    a->value[1] = path;
+    a->value[2] = draw_record(s, 0, 2 * s->timeout);
+}
+
+/* The claims that were drawn for the lock. */
+static void turn_claims(struct swarm *s, int32_t path) {
+    for (int32_t i = 0; i < s->plan->count; i++) {
+        struct plan_action *a = &s->plan->actions[i];
+        if (a->kind == PLAN_ACQUIRE && a->value[PLAN_LOCK] / 2 == path && draw_record(s, 0, 3) == 0)
+            a->value[PLAN_END] = PLAN_END_ALONE;
+    }
+}
+
+/* In one schedule of six. */
+void swarm_draw_records(struct swarm *s) {
+    struct plan *p = s->plan;
+    int32_t *recipes[PLAN_PATHS] = {&p->recipe0, &p->recipe1, &p->recipe2};
+    if (!sim_random_one_in(&s->records, 6))
+        return;
+    bool any = false;
+    for (int32_t path = 0; path < PLAN_PATHS; path++) {
+        if (*recipes[path] != PLAN_RECIPE_LOCK || (path != s->favourite && draw_record(s, 0, 1)))
+            continue;
+        *recipes[path] = draw_record(s, PLAN_RECIPE_JOB, PLAN_RECIPE_LEASE_LOCK);
+        any = true;
+        turn_claims(s, path);
+        for (int32_t i = *recipes[path] == PLAN_RECIPE_JOB ? draw_record(s, 0, 6) : 0; i > 0; i--)
+            draw_reading(s, path);
+    }
+    if (!any)
+        return;
+    draw_limits(s);
+    p->enough += p->enough > 0 ? draw_record(s, 0, 800) : 0;
+}
+
 static int32_t draw_ask(struct swarm *s, int32_t least, int32_t most) {
     return (int32_t)sim_random_between(&s->asks, least, most);
 }

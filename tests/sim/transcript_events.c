@@ -99,6 +99,24 @@ static void set_event(const struct deployment *d, const struct history_event *e,
         line(d, e, out, "releases the set of claim %d: %s", e->id, pdk_status_name((pdk_status)e->a));
 }
 
+static void record_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    static const char *const states[] = {"runs", "has finished", "has died"};
+    if (e->kind == HISTORY_RUNS && e->b != 0)
+        line(d, e, out, "%s: %s; run %s %s, outcome %d, of %d", e->id < 0 ? "reads the runs" : "is skipped",
+             pdk_status_name((pdk_status)e->a), transcript_zxid(e->b), states[e->mode], e->sequence, e->count);
+    else if (e->kind == HISTORY_RUNS)
+        line(d, e, out, "reads the runs: %s, none", pdk_status_name((pdk_status)e->a));
+    else if (e->kind == HISTORY_RECORD)
+        line(d, e, out, "the record of %s: %c %s, %lld, %d lines", plan_path(e->path), e->id, transcript_zxid(e->a),
+             (long long)e->b, e->count);
+    else if (e->kind == HISTORY_ENDING)
+        line(d, e, out, "tells the end of hold %s: %lld", transcript_zxid(d->checker.holds[e->id].token),
+             (long long)e->a);
+    else
+        line(d, e, out, "the end of hold %s is answered: %s", transcript_zxid(d->checker.holds[e->id].token),
+             pdk_status_name((pdk_status)e->a));
+}
+
 static void ask_event(const struct deployment *d, const struct history_event *e, FILE *out) {
     if (e->kind == HISTORY_ASKS && e->a == 0)
         line(d, e, out, "asks the holder of %s to let go, ask %d", plan_path(e->path), e->id);
@@ -159,18 +177,26 @@ void transcript_event(const struct deployment *d, const struct history_event *e,
     /* Nodes were printed with their transactions. */
     static void (*const tell[HISTORY_KIND_COUNT])(const struct deployment *d, const struct history_event *e,
                                                   FILE *out) = {
-        [HISTORY_GRANT] = hold_event,        [HISTORY_STANDS] = hold_event,       [HISTORY_DOWNGRADED] = hold_event,
-        [HISTORY_ADMITTED] = hold_event,     [HISTORY_EXTEND] = hold_event,       [HISTORY_ENDED] = hold_event,
-        [HISTORY_LOST] = hold_event,         [HISTORY_RELEASED] = hold_event,     [HISTORY_WRITE] = hold_event,
-        [HISTORY_GUARDED] = guarded_event,   [HISTORY_CLAIM] = claim_event,       [HISTORY_CANCEL] = claim_event,
-        [HISTORY_ANSWER] = claim_event,      [HISTORY_RIGHT] = set_event,         [HISTORY_LOOKED] = set_event,
-        [HISTORY_SET_LOST] = set_event,      [HISTORY_SET_RELEASED] = set_event,  [HISTORY_ASKS] = ask_event,
-        [HISTORY_TOLD] = ask_event,          [HISTORY_ASK_ANSWERED] = ask_event,  [HISTORY_JOINED] = candidate_event,
-        [HISTORY_ELECTED] = candidate_event, [HISTORY_DEPOSED] = candidate_event, [HISTORY_RESIGNED] = candidate_event,
-        [HISTORY_LEFT] = candidate_event,    [HISTORY_FAILED] = candidate_event,  [HISTORY_OBSERVES] = observer_event,
-        [HISTORY_LEADER] = observer_event,   [HISTORY_STOPPED] = observer_event,  [HISTORY_SESSION] = session_event,
-        [HISTORY_LEASED] = session_event,    [HISTORY_CLOSED] = session_event,    [HISTORY_CLOSING] = session_event,
-        [HISTORY_PAUSED] = process_event,    [HISTORY_RESUMED] = process_event,   [HISTORY_KILLED] = process_event,
+        [HISTORY_GRANT] = hold_event,        [HISTORY_STANDS] = hold_event,
+        [HISTORY_DOWNGRADED] = hold_event,   [HISTORY_ADMITTED] = hold_event,
+        [HISTORY_EXTEND] = hold_event,       [HISTORY_ENDED] = hold_event,
+        [HISTORY_LOST] = hold_event,         [HISTORY_RELEASED] = hold_event,
+        [HISTORY_WRITE] = hold_event,        [HISTORY_GUARDED] = guarded_event,
+        [HISTORY_CLAIM] = claim_event,       [HISTORY_CANCEL] = claim_event,
+        [HISTORY_ANSWER] = claim_event,      [HISTORY_RIGHT] = set_event,
+        [HISTORY_LOOKED] = set_event,        [HISTORY_SET_LOST] = set_event,
+        [HISTORY_SET_RELEASED] = set_event,  [HISTORY_ASKS] = ask_event,
+        [HISTORY_TOLD] = ask_event,          [HISTORY_ASK_ANSWERED] = ask_event,
+        [HISTORY_JOINED] = candidate_event,  [HISTORY_ELECTED] = candidate_event,
+        [HISTORY_DEPOSED] = candidate_event, [HISTORY_RESIGNED] = candidate_event,
+        [HISTORY_LEFT] = candidate_event,    [HISTORY_FAILED] = candidate_event,
+        [HISTORY_OBSERVES] = observer_event, [HISTORY_LEADER] = observer_event,
+        [HISTORY_STOPPED] = observer_event,  [HISTORY_SESSION] = session_event,
+        [HISTORY_LEASED] = session_event,    [HISTORY_CLOSED] = session_event,
+        [HISTORY_CLOSING] = session_event,   [HISTORY_PAUSED] = process_event,
+        [HISTORY_RESUMED] = process_event,   [HISTORY_KILLED] = process_event,
+        [HISTORY_RECORD] = record_event,     [HISTORY_ENDING] = record_event,
+        [HISTORY_RUNS] = record_event,       [HISTORY_ENDING_ANSWERED] = record_event,
     };
     if (tell[e->kind])
         tell[e->kind](d, e, out);

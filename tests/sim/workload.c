@@ -30,9 +30,11 @@ void workload_answered(struct claiming *claim, pdk_status status, int64_t hold) 
     event->extra = status == PDK_OK && claim->action->value[PLAN_LOST] & PLAN_LOST_TOLD;
 }
 
-static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
+void workload_on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     struct claiming *claim = user;
     struct holding *h = status == PDK_OK ? holding_begin(claim->client, hold, claim->action, claim->lock, NULL) : NULL;
+    if (h && claim->made)
+        h->made = claim->made; /* another object does not know it */
     workload_answered(claim, status, h ? h->id : -1);
     if (h)
         received(claim, h);
@@ -112,6 +114,9 @@ bool workload_object(struct client *client, int32_t lock) {
         return make_election(client, lock, naming) == PDK_OK;
     case PLAN_RECIPE_STRIPED:
         return make_striped(client, lock) == PDK_OK;
+    case PLAN_RECIPE_JOB:
+    case PLAN_RECIPE_LEASE_LOCK:
+        return records_make(client, lock) == PDK_OK;
     default:
         return make_lock(client, lock, naming) == PDK_OK;
     }
@@ -133,6 +138,10 @@ static void unref_object(struct client *client, int32_t lock) {
     case PLAN_RECIPE_STRIPED:
         pdk_striped_unref(object.striped);
         break;
+    case PLAN_RECIPE_JOB:
+    case PLAN_RECIPE_LEASE_LOCK:
+        records_unref(client, lock, object);
+        break;
     default:
         pdk_lock_unref(object.lock);
         break;
@@ -151,10 +160,10 @@ static int32_t permits_of(const struct client *client, const struct plan_action 
 static pdk_status start_striped(struct claiming *claim, pdk_striped *striped, int32_t queue, int32_t timeout) {
     pdk_lock *lock = NULL;
     if (queue < PLAN_PATHS)
-        return pdk_striped_acquire_any_async(striped, timeout, on_acquired, claim, &claim->claim);
+        return pdk_striped_acquire_any_async(striped, timeout, workload_on_acquired, claim, &claim->claim);
     pdk_status status = pdk_striped_lock(striped, queue - plan_stripe(plan_path_of(queue), 0), &lock);
     if (status == PDK_OK)
-        status = pdk_lock_acquire_async(lock, timeout, on_acquired, claim, &claim->claim);
+        status = pdk_lock_acquire_async(lock, timeout, workload_on_acquired, claim, &claim->claim);
     pdk_lock_unref(lock);
     return status;
 }
@@ -164,20 +173,32 @@ static pdk_status start(struct claiming *claim, const struct history_event *aske
     switch (plan_recipe(claim->client->player->d->plan, claim->lock / 2)) {
     case PLAN_RECIPE_RWLOCK:
         return (asked->mode == MODE_SHARED ? pdk_rwlock_acquire_read_async : pdk_rwlock_acquire_write_async)(
-            object.rwlock, timeout, on_acquired, claim, &claim->claim);
+            object.rwlock, timeout, workload_on_acquired, claim, &claim->claim);
     case PLAN_RECIPE_SEMAPHORE:
-        return pdk_semaphore_acquire_async(object.semaphore, asked->count, timeout, on_acquired, claim, &claim->claim);
+        return pdk_semaphore_acquire_async(object.semaphore, asked->count, timeout, workload_on_acquired, claim,
+                                           &claim->claim);
     case PLAN_RECIPE_STRIPED:
         return start_striped(claim, object.striped, asked->path, timeout);
+    case PLAN_RECIPE_JOB:
+    case PLAN_RECIPE_LEASE_LOCK:
+        return records_claim(claim, timeout);
     default:
-        return pdk_lock_acquire_async(object.lock, timeout, on_acquired, claim, &claim->claim);
+        return pdk_lock_acquire_async(object.lock, timeout, workload_on_acquired, claim, &claim->claim);
     }
+}
+
+/* The time that it may take, ms. An ask of a job has time for one request, and a try of a lease lock for two. */
+static int32_t limit_of(const struct plan *plan, int32_t path, int32_t timeout) {
+    enum plan_recipe recipe = plan_recipe(plan, path);
+    if (recipe == PLAN_RECIPE_JOB)
+        return timeout < 0 ? timeout : MAX(timeout, plan->request);
+    return timeout != 0 ? timeout : recipe == PLAN_RECIPE_LEASE_LOCK ? 2 * plan->request : plan->request;
 }
 
 static void note_claim(const struct claiming *claim, int32_t timeout, const struct history_event *asked) {
     const struct client *client = claim->client;
     struct deployment *d = client->player->d;
-    int64_t ms = timeout == 0 ? d->plan->request : timeout;
+    int64_t ms = limit_of(d->plan, claim->lock / 2, timeout);
     struct history_event *event = note(d, HISTORY_CLAIM, claim->id, client);
     if (!event)
         return;
@@ -187,6 +208,7 @@ static void note_claim(const struct claiming *claim, int32_t timeout, const stru
     event->b = timeout == 0;
     event->mode = asked->mode;
     event->count = asked->count;
+    event->passed = plan_recipe(d->plan, claim->lock / 2) == PLAN_RECIPE_JOB ? timeout : 0;
 }
 
 struct claiming *workload_begin_claim(struct client *client, const struct plan_action *action, int32_t lock,
@@ -232,7 +254,7 @@ void workload_claim(struct client *client, const struct plan_action *action, int
     claim->closes = closes;
     pdk_status status = start(claim, &asked, timeout);
     if (status != PDK_OK)
-        on_acquired(status, NULL, claim);
+        workload_on_acquired(status, NULL, claim);
 }
 
 void workload_acquire(void *subject, void *what) {
