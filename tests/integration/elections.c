@@ -21,7 +21,7 @@ struct record {
     } acts[TOLD];
     pdk_hold *hold;
     pdk_observer *observer;
-    int was_valid, running, overlapped, silent, late;
+    int running, overlapped, silent, late;
 };
 
 struct door {
@@ -100,13 +100,11 @@ static void tell(record *r, enum told what, const char *word) {
 
 static void on_elected(pdk_hold *hold, void *user) {
     record *r = user;
-    const bool valid = pdk_hold_is_valid(hold);
     pdk_hold *old;
     ts_record_lock();
     old = r->hold;
     r->hold = pdk_hold_ref(hold);
     r->token = pdk_hold_token(hold);
-    r->was_valid = valid;
     ts_record_unlock();
     pdk_hold_unref(old);
     tell(r, ELECTED, "elected");
@@ -186,7 +184,6 @@ bool record_wait_leader(record *r, const char *identity, int64_t timeout_ms) {
 
 int64_t record_leader_token(record *r) { return ts_record_number(&r->leader_token); }
 int64_t record_token(record *r) { return ts_record_number(&r->token); }
-bool record_hold_was_valid(record *r) { return ts_record_count(&r->was_valid); }
 bool record_running(record *r) { return ts_record_count(&r->running) > 0; }
 bool record_overlapped(record *r) { return ts_record_count(&r->overlapped); }
 int record_late(record *r) { return ts_record_count(&r->late); }
@@ -264,18 +261,16 @@ door *door_new(void) {
     return d;
 }
 
-/* A failed test leaves the door closed. Then the wait ends by itself. */
-void door_wait(door *d) { ts_record_reaches(&d->open, 1, 8000); }
-
 void door_open(door *d) {
     ts_record_lock();
     d->open = 1;
     ts_record_unlock();
 }
 
-void at_door(record *r, void *user) {
+/* A failed test leaves the door closed. Then the wait ends by itself. */
+void at_door(record *r, void *d) {
     (void)r;
-    door_wait(user);
+    ts_record_reaches(&((door *)d)->open, 1, 8000);
 }
 
 void delete_node_of(const pdk_hold *hold) {

@@ -39,10 +39,8 @@ char *record_leaders(record *r);
 /* Waits until the leader told last is this one, "-" for nobody. record_leader_token: its token. */
 bool record_wait_leader(record *r, const char *identity, int64_t timeout_ms);
 int64_t record_leader_token(record *r);
-/* record_hold: the hold of the newest `elected`; the reference is the record's. record_hold_was_valid: whether it was
- * valid when the callback got it. record_token: its token, or the one that `started` told. */
+/* record_hold: the hold of the newest `elected`; the reference is the record's. record_token: its token, or the one that `started` told. */
 pdk_hold *record_hold(record *r);
-bool record_hold_was_valid(record *r);
 int64_t record_token(record *r);
 /* record_running: a callback runs now. record_overlapped: two callbacks ran at the same time. record_late: the number
  * of callbacks that began after record_silence, without user_free. */
@@ -86,7 +84,6 @@ bool manual_wait(const ts_client *client, record *r, enum told what, int count, 
 /* A callback waits at a door until the test opens it. */
 typedef struct door door;
 door *door_new(void);
-void door_wait(door *d);
 void door_open(door *d);
 /* For record_act. */
 void at_door(record *r, void *door);

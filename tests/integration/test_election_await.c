@@ -57,61 +57,14 @@ static pdk_election *wait_behind(ts_answer **one, ts_answer **another) {
     return other;
 }
 
-/* ---- we lead: before, during and after */
+/* ---- we lead: before, during and after, with or without a dispatching thread */
 
 START_TEST(before_during_and_after) {
+    const bool manual = _i;
     ts_answer *early, *another;
     pdk_hold *hold = NULL;
-    make_it(false);
+    make_it(manual);
     pdk_election *other = wait_behind(&early, &another);
-    ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
-    assert_answer(early, PDK_OK);
-    assert_answer(another, PDK_OK);
-    assert_told(it.r, ELECTED, 1);
-    ck_assert(pdk_hold_is_valid(ts_answer_hold(early)));
-    for (int i = 0; i < 2; i++) {
-        const int64_t before = ts_now_ms();
-        ck_assert_int_eq(pdk_election_wait(it.election, i == 0 ? 0 : 5000, &hold), PDK_OK);
-        ck_assert_int_le(ts_now_ms() - before, ts_patience(200));
-        ck_assert_ptr_eq(hold, record_hold(it.r)); /* the same hold for all */
-        pdk_hold_unref(hold);
-    }
-    ck_assert_ptr_eq(ts_answer_hold(early), ts_answer_hold(another));
-    ck_assert(pdk_hold_is_valid(record_hold(it.r))); /* unref is not release */
-}
-END_TEST
-
-/* Every term has its own hold. The hold is the office: a release of it resigns. */
-START_TEST(term_after_term) {
-    int64_t last = 0;
-    make_it(false);
-    ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_OK); /* no callbacks */
-    for (int i = 0; i < 6; i++) {
-        pdk_hold *hold = NULL;
-        ck_assert_int_eq(pdk_election_wait(it.election, 5000, &hold), PDK_OK);
-        ck_assert(pdk_hold_is_valid(hold));
-        ck_assert_int_gt(pdk_hold_token(hold), last);
-        last = pdk_hold_token(hold);
-        if (i % 3 == 0) {
-            ck_assert_int_eq(pdk_election_resign(it.election), PDK_OK);
-        } else if (i % 3 == 1) {
-            ck_assert_int_eq(pdk_hold_release(pdk_hold_ref(hold)), PDK_OK);
-        } else {
-            delete_node_of(hold);
-            ck_assert(ts_fd_readable(pdk_hold_fd(hold), ts_patience(SOON_MS)));
-        }
-        pdk_hold_unref(hold);
-    }
-}
-END_TEST
-
-/* ---- we do not lead */
-
-START_TEST(the_deadline_is_kept) {
-    pdk_hold *hold = NULL;
-    make_it(false);
-    candidate_elected(election_on(ts_bench_client(SESSION_MS), it.path, NULL));
-    candidate_join(it.election);
     for (int64_t timeout_ms = 0; timeout_ms <= 300; timeout_ms += 300) {
         const int64_t before = ts_now_ms();
         refused(pdk_election_wait(it.election, timeout_ms, &hold), PDK_TIMEOUT, it.path);
@@ -119,9 +72,28 @@ START_TEST(the_deadline_is_kept) {
         ck_assert_int_le(ts_now_ms() - before, timeout_ms + ts_patience(250));
     }
     ck_assert_ptr_null(hold);
-    ck_assert(ts_wait_children(server(), it.path, 2, 2000)); /* it is a candidate all the same */
+    ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
+    assert_answer(early, PDK_OK);
+    assert_answer(another, PDK_OK);
+    ck_assert_int_eq(pdk_election_wait(it.election, 0, &hold), PDK_OK);
+    ck_assert_ptr_eq(ts_answer_hold(early), hold); /* the same hold for all */
+    ck_assert_ptr_eq(ts_answer_hold(another), hold);
+    pdk_hold_unref(hold);
+    ck_assert(pdk_hold_is_valid(hold)); /* unref is not release */
+    if (manual) {
+        assert_history(it.r, "");
+        ck_assert(manual_wait(it.client, it.r, ELECTED, 1, 5000));
+    }
+    assert_told(it.r, ELECTED, 1);
+    ck_assert_ptr_eq(record_hold(it.r), hold);
+    ts_sleep_ms(100);
+    ck_assert(!manual || pdk_session_dispatch(it.client->session, NULL) == PDK_OK);
+    assert_history(it.r, "elected");
+    ck_assert(pdk_hold_is_valid(hold));
 }
 END_TEST
+
+/* ---- we do not lead */
 
 /* Left; joined again at once, which is another candidacy, not the one they waited for; or the session is closed. */
 START_TEST(the_candidacy_ends_meanwhile) {
@@ -139,50 +111,6 @@ START_TEST(the_candidacy_ends_meanwhile) {
     if (_i != 1)
         refused(pdk_election_wait(it.election, 1000, &hold), wanted, _i == 2 ? "pdk_election_wait" : "candidate");
     ck_assert_ptr_null(hold);
-}
-END_TEST
-
-/* Below a node in which nobody may create, nobody can be a candidate. This is known at once, also without a dispatching
- * thread. */
-START_TEST(it_cannot_be_a_candidate) {
-    pdk_hold *hold = NULL;
-    make_it(_i == 1);
-    ts_observer *admin = ts_observer_open(server());
-    ck_assert_int_eq(ts_create(server(), it.path, "", TS_PERSISTENT, NULL), 0);
-    ck_assert_int_eq(ts_observer_set_acl(admin, it.path, TS_PERM_READ, "world", "anyone"), 0);
-    ts_observer_close(admin);
-    it.r = candidate_join(it.election);
-    assert_answer(await_it(), PDK_NOT_HELD);
-    refused(pdk_election_wait(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
-    if (_i == 1) {
-        ck_assert_int_eq(record_count(it.r, FAILED), 0);
-        ck_assert(manual_wait(it.client, it.r, FAILED, 1, 5000));
-    }
-    assert_told(it.r, FAILED, 1);
-    assert_history(it.r, "failed:NO_PERMISSION");
-    ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
-}
-END_TEST
-
-/* ---- without a dispatching thread */
-
-START_TEST(without_a_dispatching_thread) {
-    ts_answer *answer, *another;
-    make_it(true);
-    ck_assert_int_eq(pdk_election_leave(wait_behind(&answer, &another)), PDK_OK);
-    assert_answer(answer, PDK_OK);
-    pdk_hold *hold = ts_answer_hold(answer), *again = NULL;
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_election_wait(it.election, 0, &again), PDK_OK);
-    ck_assert_ptr_eq(hold, again);
-    pdk_hold_unref(again);
-    assert_history(it.r, "");
-    ck_assert(manual_wait(it.client, it.r, ELECTED, 1, 5000));
-    ck_assert_ptr_eq(record_hold(it.r), hold);
-    ts_sleep_ms(100);
-    pdk_session_dispatch(it.client->session, NULL);
-    assert_history(it.r, "elected");
-    ck_assert(pdk_hold_is_valid(hold));
 }
 END_TEST
 
@@ -227,30 +155,6 @@ START_TEST(accepted_and_gone_before_it_is_told) {
         ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
         ck_assert(ts_wait_children(server(), it.path, 0, SOON_MS));
     }
-}
-END_TEST
-
-/* A hold that was given up is not lost. */
-START_TEST(an_awaited_hold_tells_its_loss_once) {
-    const bool is_lost = _i <= EXPIRED;
-    ts_answer *answer;
-    make_it(false);
-    ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_OK);
-    pdk_hold *hold = awaited(&answer);
-    ts_lost *lost = ts_lost_watch(hold);
-    ck_assert_ptr_nonnull(lost);
-    ck_assert_ptr_null(ts_lost_watch(hold));
-    end_it((enum end)_i, hold);
-    if (is_lost) {
-        ck_assert(ts_lost_wait(lost, ts_patience(SOON_MS)));
-        ck_assert_int_eq(ts_lost_reason(lost), _i == DELETED ? PDK_REASON_NODE_GONE : PDK_REASON_EXPIRED);
-    }
-    ts_sleep_ms(200);
-    ck_assert_int_eq(ts_lost_count(lost), is_lost);
-    ck_assert_int_eq(pdk_hold_reason(hold) == PDK_REASON_NONE, !is_lost);
-    ck_assert_int_eq(ts_answer_release(answer), is_lost ? PDK_LOST : PDK_NOT_HELD);
-    ck_assert(ts_lost_wait_freed(lost, ts_patience(SOON_MS)));
-    ck_assert_int_eq(ts_lost_freed(lost), 1);
 }
 END_TEST
 
@@ -301,14 +205,9 @@ END_TEST
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_await");
     TCase *tcase = ts_bench_case(suite, "election_await");
-    tcase_add_test(tcase, before_during_and_after);
-    tcase_add_test(tcase, term_after_term);
-    tcase_add_test(tcase, the_deadline_is_kept);
+    tcase_add_loop_test(tcase, before_during_and_after, 0, 2);
     tcase_add_loop_test(tcase, the_candidacy_ends_meanwhile, 0, 3);
-    tcase_add_loop_test(tcase, it_cannot_be_a_candidate, 0, 2);
-    tcase_add_test(tcase, without_a_dispatching_thread);
     tcase_add_loop_test(tcase, accepted_and_gone_before_it_is_told, 0, ENDS);
-    tcase_add_loop_test(tcase, an_awaited_hold_tells_its_loss_once, 0, ENDS);
     tcase_add_test(tcase, awaited_while_it_is_joined_and_left);
     return suite;
 }

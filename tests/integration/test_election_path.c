@@ -1,8 +1,9 @@
-/* What an election looks like on the server: names, identities, the directory. Which other nodes may be there, and what
- * makes it impossible to be a candidate. */
+/* What an election looks like on the server: names, identities, candidates of other libraries, a chroot; and what makes it impossible to be
+ * a candidate. */
 #include <string.h>
 
 #include "elections.h"
+#include "refused.h"
 #include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
@@ -32,140 +33,55 @@ static void assert_node(const char *path, const char *pattern, const char *ident
 
 /* ---- names and identities */
 
-START_TEST(nodes_have_the_names_of_other_libraries) {
-    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
-    const char *curator = ts_fresh_path(), *kazoo = ts_fresh_path();
-    options.naming = PDK_NAMING_KAZOO;
-    candidate_elected(election_with(a, curator, NULL));
-    candidate_elected(election_with(a, kazoo, &options));
-    assert_node(curator, "^_c_[0-9a-f-]{36}-latch-[0-9]{10}$", pdk_session_identity(a->session));
-    assert_node(kazoo, "^[0-9a-f]{32}__lock__[0-9]{10}$", pdk_session_identity(a->session));
-    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), 2); /* kazoo's levels are persistent */
-}
-END_TEST
-
-START_TEST(identities_are_visible_to_other_libraries) {
-    g_autofree char *longest = g_strnfill(1024, 'x');
-    const char *const identities[] = {"anna", "Zoë Čapek 東京", longest, " ", "line\nbreak"};
-    for (size_t i = 0; i < G_N_ELEMENTS(identities); i++) {
-        const char *path = ts_fresh_path();
-        char *mine = g_strdup(identities[i]);
-        pdk_election *election = election_on(a, path, mine), *others = election_on(b, path, NULL);
-        pdk_contenders *list = NULL;
-
-        memset(mine, '!', strlen(mine)); /* it was copied */
-        g_free(mine);
-        record *r = candidate_elected(election);
-        record *watching = observer_begin(others);
-        ck_assert(record_wait_leader(watching, identities[i], ts_patience(SOON_MS)));
-        ck_assert_int_eq(record_leader_token(watching), record_token(r));
-        ck_assert_int_eq(pdk_election_leader(others, 5000, &list), PDK_OK);
-        ck_assert_uint_eq(pdk_contenders_count(list), 1);
-        ck_assert_str_eq(pdk_contenders_identity(list, 0), identities[i]);
-        ck_assert_int_eq(pdk_contenders_token(list, 0), record_token(r));
-        ck_assert_int_eq(pdk_contenders_session(list, 0), pdk_session_id(a->session));
-        pdk_contenders_free(list);
-    }
-}
-END_TEST
-
-START_TEST(leader_and_candidates) {
-    static const char *const names[] = {"anna", "bruno", "clara"};
-    const char *path = ts_fresh_path();
-    pdk_election *elections[3], *stranger = election_on(b, path, NULL);
+static void assert_led(pdk_election *election, const char *identity, int64_t token) {
     pdk_contenders *list = NULL;
-    for (int round = 0; round < 2; round++) { /* without a directory, and then with an empty one */
-        ck_assert_int_eq(pdk_election_leader(stranger, 5000, &list), PDK_OK);
-        ck_assert_uint_eq(pdk_contenders_count(list), 0);
-        pdk_contenders_free(list);
-        ck_assert_int_eq(pdk_election_list(stranger, 5000, &list), PDK_OK);
-        ck_assert_uint_eq(pdk_contenders_count(list), 0);
-        pdk_contenders_free(list);
-        if (round == 0)
-            ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
+    ck_assert_int_eq(pdk_election_leader(election, 5000, &list), PDK_OK);
+    ck_assert_uint_eq(pdk_contenders_count(list), identity != NULL);
+    if (identity) {
+        ck_assert_str_eq(pdk_contenders_identity(list, 0), identity);
+        ck_assert_int_eq(pdk_contenders_token(list, 0), token);
+        ck_assert_int_eq(pdk_contenders_session(list, 0), pdk_session_id(a->session));
+        ck_assert(!pdk_contenders_is_shared(list, 0));
     }
-    for (int i = 0; i < 3; i++) {
-        elections[i] = election_on(i == 1 ? b : a, path, names[i]);
-        candidate_join(elections[i]);
-        ck_assert(ts_wait_children(server(), path, i + 1, 5000));
-    }
-    for (int gone = 0; gone < 3; gone++) {
-        ck_assert_int_eq(pdk_election_list(gone == 1 ? stranger : elections[2], 5000, &list), PDK_OK);
-        ck_assert_uint_eq(pdk_contenders_count(list), (size_t)(3 - gone));
-        for (int i = gone; i < 3; i++) {
-            ck_assert_str_eq(pdk_contenders_identity(list, (size_t)(i - gone)), names[i]);
-            ck_assert(!pdk_contenders_is_shared(list, (size_t)(i - gone)));
-        }
-        pdk_contenders_free(list);
-        ck_assert_int_eq(pdk_election_leader(stranger, 5000, &list), PDK_OK);
-        ck_assert_uint_eq(pdk_contenders_count(list), 1);
-        ck_assert_str_eq(pdk_contenders_identity(list, 0), names[gone]);
-        pdk_contenders_free(list);
-        ck_assert_int_eq(pdk_election_leave(elections[gone]), PDK_OK);
-        ck_assert(ts_wait_children(server(), path, 2 - gone, SOON_MS));
-    }
+    pdk_contenders_free(list);
+}
+
+static const struct {
+    pdk_naming naming;
+    const char *pattern;
+} namings[] = {{PDK_NAMING_CURATOR, "^_c_[0-9a-f-]{36}-latch-[0-9]{10}$"},
+               {PDK_NAMING_KAZOO, "^[0-9a-f]{32}__lock__[0-9]{10}$"}};
+
+/* The longest identity, and one in several scripts. Before that nobody leads: there is no directory, and then it is empty. */
+START_TEST(names_and_identities_are_visible_to_other_libraries) {
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    const char *path = ts_fresh_path();
+    g_autofree char *identity = _i ? g_strnfill(1024, 'x') : g_strdup("Zoë\nČapek 東京 "), *mine = g_strdup(identity);
+    options.naming = namings[_i].naming;
+    pdk_election *others = election_with(b, path, &options);
+    options.identity = mine;
+    pdk_election *election = election_with(a, path, &options);
+    memset(mine, '!', strlen(mine)); /* it was copied */
+    assert_led(others, NULL, 0);
+    ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
+    assert_led(others, NULL, 0);
+    assert_led(others, identity, record_token(candidate_elected(election)));
+    assert_node(path, namings[_i].pattern, identity);
+}
+END_TEST
+
+/* kazoo's directories are persistent. */
+START_TEST(the_directory_is_that_of_other_libraries) {
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    const char *path = ts_fresh_path();
+    options.naming = namings[_i].naming;
+    candidate_elected(election_with(a, path, &options));
+    assert_node(path, namings[_i].pattern, pdk_session_identity(a->session));
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), _i ? 0 : 2);
 }
 END_TEST
 
 /* ---- other nodes in the directory */
-
-static const char *const foreign[] = {
-    "0",
-    "zzz",
-    "_c_x-lock-0000000000", /* of a lock, of a semaphore, of kazoo: not of this queue */
-    "x-lease-0000000000",
-    "deadbeef__lock__0000000000",
-    "_c_1-__READ__0000000000",
-    "latch",
-    "latch-",
-    "latch-000000",
-    "latch-0000000000 ",
-    "latch-9999999999", /* beyond 32 bits */
-    "-0000000001",
-};
-
-static void create_in(const char *path, const char *name, const char *data) {
-    g_autofree char *child = g_strdup_printf("%s/%s", path, name);
-    ck_assert_int_eq(ts_create(server(), child, data, TS_PERSISTENT, NULL), 0);
-}
-
-START_TEST(foreign_children_are_ignored) {
-    const char *path = ts_fresh_path();
-    pdk_election *first = election_on(a, path, "anna"), *second = election_on(b, path, "bruno");
-    pdk_contenders *list = NULL;
-    const int others = (int)G_N_ELEMENTS(foreign);
-    for (int i = 0; i < others; i++)
-        create_in(path, foreign[i], "nobody");
-    record *watching = observer_begin(second);
-    ck_assert(record_wait_leader(watching, "-", ts_patience(SOON_MS)));
-    candidate_elected(first);
-    ck_assert(record_wait_leader(watching, "anna", ts_patience(SOON_MS)));
-    record *next = candidate_join(second);
-    ck_assert(ts_wait_children(server(), path, others + 2, 5000));
-    ck_assert_int_eq(pdk_election_list(second, 5000, &list), PDK_OK);
-    ck_assert_uint_eq(pdk_contenders_count(list), 2);
-    pdk_contenders_free(list);
-    ck_assert_int_eq(record_count(next, ELECTED), 0);
-    ck_assert_int_eq(pdk_election_leave(first), PDK_OK);
-    assert_told(next, ELECTED, 1);
-    ck_assert_int_eq(pdk_election_leave(second), PDK_OK);
-    ck_assert(ts_wait_children(server(), path, others, SOON_MS));
-    ck_assert(record_wait_leader(watching, "-", ts_patience(SOON_MS)));
-    g_autofree char *leaders = record_leaders(watching);
-    ck_assert_str_eq(leaders, "- anna bruno -");
-}
-END_TEST
-
-/* A lock and an election on one path have separate queues. */
-START_TEST(a_lock_on_the_same_path) {
-    const char *path = ts_fresh_path();
-    pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
-    candidate_elected(election_on(b, path, NULL));
-    ck_assert_int_eq(ts_child_count(server(), path), 2);
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
 
 /* Candidates of other libraries count. */
 START_TEST(candidates_of_others_lead) {
@@ -189,35 +105,6 @@ START_TEST(candidates_of_others_lead) {
 END_TEST
 
 /* ---- the directory */
-
-START_TEST(a_missing_directory_is_made_with_its_parents) {
-    g_autofree char *path = g_strconcat(ts_fresh_path(), "/x/y/z", NULL);
-    candidate_elected(election_on(a, path, NULL));
-    ck_assert_int_eq(ts_child_count(server(), path), 1);
-}
-END_TEST
-
-static bool leads(record *r) { return record_count(r, ELECTED) > record_count(r, DEPOSED); }
-
-/* The directory is deleted under leader and follower, as an administrator or ZooKeeper's container manager might do. */
-START_TEST(a_directory_that_is_removed) {
-    const char *path = ts_fresh_path();
-    pdk_election *first = election_on(a, path, "anna");
-    record *anna = candidate_elected(first), *bruno = candidate_join(election_on(b, path, "bruno"));
-    record *watching = observer_begin(first);
-    ck_assert(ts_wait_children(server(), path, 2, 5000));
-    for (int i = 0; i < 3; i++) {
-        const int64_t end = ts_now_ms() + ts_patience(2 * SESSION_MS);
-
-        while (ts_delete_tree(server(), path) != 0) /* they queue again as fast as we delete */
-            ck_assert_int_lt(ts_now_ms(), end);
-        ck_assert(ts_wait_children(server(), path, 2, ts_patience(2 * SESSION_MS)));
-        while (leads(anna) == leads(bruno) || !record_wait_leader(watching, leads(anna) ? "anna" : "bruno", 100))
-            ck_assert_int_lt(ts_now_ms(), end);
-    }
-    ck_assert_int_ge(record_count(anna, DEPOSED) + record_count(bruno, DEPOSED), 3);
-}
-END_TEST
 
 START_TEST(below_a_chroot) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
@@ -253,35 +140,37 @@ static void join_again(record *r, void *election) {
         pdk_election_join(election, &callbacks);
 }
 
+static const struct {
+    bool ephemeral; /* the node is, which has no children then; or nobody may write there */
+    const char *below, *why;
+} refusals[] = {{false, "", "NO_PERMISSION"}, {false, "/x", "NO_PERMISSION"}, {true, "/x", "UNSUPPORTED"}};
+
 /* It has left when it is told. It may join again from inside that callback. */
-START_TEST(a_directory_that_may_not_be_written) {
-    const char *path = ts_fresh_path();
-    g_autofree char *below = g_strconcat(path, "/x", NULL);
-    pdk_election *election = election_on(a, _i == 0 ? path : below, NULL);
+START_TEST(it_cannot_be_a_candidate) {
+    const char *path = ts_fresh_path(), *why = refusals[_i].why;
+    g_autofree char *there = g_strconcat(path, refusals[_i].below, NULL);
+    g_autofree char *history = g_strdup_printf("failed:%s failed:%s", why, why);
+    ts_observer *owner = ts_observer_open(server());
+    pdk_election *election = election_on(a, there, NULL);
     pdk_election_callbacks callbacks;
+    pdk_hold *hold = NULL;
     record *r = record_new();
-    make_readonly(path);
+    if (refusals[_i].ephemeral) {
+        ck_assert_int_ge(ts_create(server(), "/t", "", TS_PERSISTENT, NULL), -110); /* it may be there */
+        ck_assert_int_eq(ts_observer_create(owner, path, "", TS_EPHEMERAL, NULL), 0);
+    } else {
+        make_readonly(path);
+    }
     record_callbacks(r, &callbacks);
     callbacks.leader = record_leader;
     record_act(r, FAILED, join_again, election);
     ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
+    refused(pdk_election_wait(election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
     assert_told(r, FAILED, 2);
     ts_sleep_ms(100);
-    assert_history(r, "failed:NO_PERMISSION failed:NO_PERMISSION");
+    assert_history(r, history);
     ck_assert_int_eq(pdk_election_leave(election), PDK_NOT_HELD);
-}
-END_TEST
-
-START_TEST(below_an_ephemeral_node) {
-    const char *path = ts_fresh_path();
-    g_autofree char *below = g_strconcat(path, "/x", NULL);
-    ts_observer *o = ts_observer_open(server());
-    ck_assert_int_ge(ts_create(server(), "/t", "", TS_PERSISTENT, NULL), -110);
-    ck_assert_int_eq(ts_observer_create(o, path, "", TS_EPHEMERAL, NULL), 0);
-    record *r = candidate_join(election_on(a, below, NULL));
-    assert_told(r, FAILED, 1);
-    assert_history(r, "failed:UNSUPPORTED");
-    ts_observer_close(o);
+    ts_observer_close(owner);
 }
 END_TEST
 
@@ -304,17 +193,11 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "election_path");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_test(tcase, nodes_have_the_names_of_other_libraries);
-    tcase_add_test(tcase, identities_are_visible_to_other_libraries);
-    tcase_add_test(tcase, leader_and_candidates);
-    tcase_add_test(tcase, foreign_children_are_ignored);
-    tcase_add_test(tcase, a_lock_on_the_same_path);
+    tcase_add_loop_test(tcase, names_and_identities_are_visible_to_other_libraries, 0, G_N_ELEMENTS(namings));
+    tcase_add_loop_test(tcase, the_directory_is_that_of_other_libraries, 0, G_N_ELEMENTS(namings));
     tcase_add_loop_test(tcase, candidates_of_others_lead, 0, 4);
-    tcase_add_test(tcase, a_missing_directory_is_made_with_its_parents);
-    tcase_add_test(tcase, a_directory_that_is_removed);
     tcase_add_test(tcase, below_a_chroot);
-    tcase_add_loop_test(tcase, a_directory_that_may_not_be_written, 0, 2);
-    tcase_add_test(tcase, below_an_ephemeral_node);
+    tcase_add_loop_test(tcase, it_cannot_be_a_candidate, 0, G_N_ELEMENTS(refusals));
     tcase_add_test(tcase, a_directory_that_turns_readonly);
     return suite;
 }
