@@ -1,10 +1,8 @@
-/* Callbacks: where they run, on the session's thread or on the caller's, one at a time; when they do not run any more; which calls they
- * may make, who frees their data, and what a slow one must not delay. */
+/* Callbacks: where they run, on the session's thread or on the caller's, one at a time; when they do not run any more; what they may do,
+ * and what a slow one must not delay. tests/input has the calls that they must not make, test_user_free the end of what they use. */
 #include <glib.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "refused.h"
 #include "ts_bench.h"
@@ -49,7 +47,7 @@ static void lose(pdk_hold *hold) {
     ck_assert(ts_wait_until(is_invalid, hold, ts_patience(2000)));
 }
 
-/* ---- when, and who frees */
+/* ---- when */
 
 START_TEST(set_after_the_loss_it_fires_at_once) {
     acquire_it();
@@ -63,55 +61,6 @@ START_TEST(set_after_the_loss_it_fires_at_once) {
     ts_sleep_ms(50);
     ck_assert_int_eq(ts_lost_count(lost), 1);
     ck_assert_int_eq(ts_lost_freed(lost), 1);
-}
-END_TEST
-
-START_TEST(one_callback_per_hold_and_none_after_release) {
-    acquire_it();
-    ts_lost *first = ts_lost_watch(it.hold);
-    ck_assert_ptr_nonnull(first);
-    ck_assert_ptr_null(ts_lost_watch(it.hold));
-    pdk_hold_ref(it.hold);
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
-    ck_assert(ts_lost_wait_freed(first, ts_patience(500)));
-    ck_assert_ptr_null(ts_lost_watch(it.hold));
-    pdk_hold_unref(it.hold);
-    ts_sleep_ms(50);
-    ck_assert_int_eq(ts_lost_count(first), 0);
-    ck_assert_int_eq(ts_lost_freed(first), 1);
-}
-END_TEST
-
-/* A refused callback on a released hold: neither it nor its user_free ever runs. */
-static void count_up(void *counter) { ++*(int *)counter; }
-static void count_loss(pdk_hold *hold, pdk_reason reason, void *counter) {
-    (void)hold;
-    (void)reason;
-    ++*(int *)counter;
-}
-
-START_TEST(a_refused_callback_costs_nothing) {
-    int counter = 0;
-    acquire_it();
-    pdk_hold_ref(it.hold);
-    pdk_hold_release(it.hold);
-    ck_assert_int_eq(pdk_hold_on_lost(it.hold, count_loss, &counter, count_up), PDK_NOT_HELD);
-    pdk_hold_unref(it.hold);
-    pdk_session_close(it.client->session, 5000);
-    ck_assert_int_eq(counter, 0);
-}
-END_TEST
-
-/* Nobody releases the hold. It is lost when the session ends, and the last unref frees the data. */
-START_TEST(a_session_is_closed_with_a_hold) {
-    acquire_it();
-    ts_lost *lost = ts_lost_watch(it.hold);
-    ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
-    ck_assert_int_eq(ts_lost_count(lost), 1); /* due before the close returned, so it has run */
-    ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_CLOSED);
-    pdk_hold_unref(it.hold);
-    ck_assert_int_eq(ts_lost_freed(lost), 1);
-    ck_assert_int_eq(ts_lost_count(lost), 1);
 }
 END_TEST
 
@@ -148,72 +97,52 @@ END_TEST
 
 /* ---- what it may do */
 
-static void release_it(pdk_hold *hold, void *status) { *(pdk_status *)status = pdk_hold_release(hold); }
+static struct {
+    pdk_status status;
+    ts_answer *again;
+} did;
 
-START_TEST(it_may_release) {
-    pdk_status status = PDK_SYSTEM;
-    acquire_it();
-    ts_lost *lost = ts_lost_watch_with(it.hold, release_it, &status);
-    delete_node(it.hold);
-    ck_assert(ts_lost_wait_freed(lost, ts_patience(2000)));
-    ck_assert_int_eq(ts_lost_count(lost), 1);
-    ck_assert_int_eq(ts_lost_freed(lost), 1);
-    ck_assert(!ts_lost_freed_early(lost));
-    ck_assert_int_eq(status, PDK_LOST);
-    pdk_hold_release(ts_bench_acquire(it.lock, 5000));
+static void release_it(pdk_hold *hold, void *unused) {
+    (void)unused;
+    did.status = pdk_hold_release(hold);
 }
-END_TEST
 
-static void unref_it(pdk_hold *hold, void *user) {
-    (void)user;
+static void drop_it(pdk_hold *hold, void *unused) {
+    (void)unused;
+    did.status = PDK_LOST;
     pdk_hold_unref(hold);
 }
 
-START_TEST(it_may_drop_the_last_reference) {
-    acquire_it();
-    ts_lost *lost = ts_lost_watch_with(it.hold, unref_it, NULL);
-    delete_node(it.hold);
-    ck_assert(ts_lost_wait_freed(lost, ts_patience(2000)));
-    ck_assert_int_eq(ts_lost_count(lost), 1);
-    ck_assert(!ts_lost_freed_early(lost));
-    pdk_hold_release(ts_bench_acquire(it.lock, 5000));
-}
-END_TEST
-
-static void close_it(pdk_hold *hold, void *status) {
-    pdk_hold_release(hold);
-    *(pdk_status *)status = pdk_session_close(it.client->session, 5000);
+static void close_it(pdk_hold *hold, void *unused) {
+    release_it(hold, unused);
+    if (pdk_session_close(it.client->session, 5000) != PDK_OK)
+        did.status = PDK_SYSTEM;
 }
 
-START_TEST(it_may_close_the_session) {
-    pdk_status status = PDK_SYSTEM;
-    pdk_hold *none = NULL;
+static void acquire_again(pdk_hold *hold, void *unused) {
+    did.again = ts_acquire_async(it.lock, 5000);
+    release_it(hold, unused);
+}
+
+static void (*const acts[])(pdk_hold *hold, void *unused) = {release_it, drop_it, close_it, acquire_again};
+
+START_TEST(it_may_end_what_has_called_it) {
+    pdk_hold *next = NULL;
+    memset(&did, 0, sizeof did);
     acquire_it();
-    ts_lost *lost = ts_lost_watch_with(it.hold, close_it, &status);
+    ts_lost *lost = ts_lost_watch_with(it.hold, acts[_i], NULL);
     delete_node(it.hold);
     ck_assert(ts_lost_wait_freed(lost, ts_patience(3000)));
-    ck_assert_int_eq(status, PDK_OK);
     ck_assert_int_eq(ts_lost_count(lost), 1);
-    ck_assert_int_eq(pdk_lock_acquire(it.lock, 1000, &none), PDK_CLOSED);
-    ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
-}
-END_TEST
-
-static void acquire_again(pdk_hold *hold, void *answer) {
-    (void)hold;
-    *(ts_answer **)answer = ts_acquire_async(it.lock, 5000);
-}
-
-START_TEST(it_may_acquire_again) {
-    ts_answer *again = NULL;
-    acquire_it();
-    ts_lost *lost = ts_lost_watch_with(it.hold, acquire_again, &again);
-    delete_node(it.hold);
-    ck_assert(ts_lost_wait(lost, ts_patience(2000)));
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
-    ck_assert(ts_lost_wait_freed(lost, ts_patience(2000)));
-    ck_assert(ts_answer_wait(again, ts_patience(2000)));
-    ck_assert_int_eq(ts_answer_status(again), PDK_OK);
+    ck_assert_int_eq(ts_lost_freed(lost), 1);
+    ck_assert(!ts_lost_freed_early(lost));
+    ck_assert_int_eq(did.status, PDK_LOST);
+    if (did.again) {
+        ck_assert(ts_answer_wait(did.again, ts_patience(2000)));
+        ck_assert_int_eq(ts_answer_release(did.again), PDK_OK);
+    }
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, 5000, &next), acts[_i] == close_it ? PDK_CLOSED : PDK_OK);
+    pdk_hold_release(next);
 }
 END_TEST
 
@@ -225,6 +154,7 @@ static void sleep_long(pdk_hold *hold, void *user) {
     ts_sleep_ms(SLOW_MS);
 }
 
+/* The release of its own hold does not wait for it either. Its data lives until it has ended. */
 START_TEST(a_slow_callback_delays_only_callbacks) {
     acquire_it();
     pdk_hold *second = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
@@ -242,29 +172,16 @@ START_TEST(a_slow_callback_delays_only_callbacks) {
     ck_assert_int_eq(pdk_hold_ensure(third, 100), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(fourth), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(it.client->session, SLOW_MS / 2), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
     ck_assert_int_lt(ts_now_ms() - began, SLOW_MS * 3 / 4);
+    ck_assert_int_eq(ts_lost_freed(slow), 0);
     ck_assert_int_eq(ts_lost_count(late), 0);
     ck_assert(ts_lost_wait(late, ts_patience(SLOW_MS + 500)));
+    ck_assert(ts_lost_wait_freed(slow, ts_patience(500)));
+    ck_assert(!ts_lost_freed_early(slow));
     ck_assert(pdk_hold_is_valid(third));
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
     ck_assert_int_eq(pdk_hold_release(second), PDK_LOST);
     ck_assert_int_eq(pdk_hold_release(third), PDK_OK);
-}
-END_TEST
-
-/* The hold is released while its callback runs. The release does not wait for it, and the data lives until the callback
- * has ended. */
-START_TEST(release_during_a_slow_callback) {
-    acquire_it();
-    ts_lost *slow = ts_lost_watch_with(it.hold, sleep_long, NULL);
-    delete_node(it.hold);
-    ck_assert(ts_lost_wait(slow, ts_patience(2000)));
-    const int64_t began = ts_now_ms();
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
-    ck_assert_int_lt(ts_now_ms() - began, SLOW_MS / 2);
-    ck_assert_int_eq(ts_lost_freed(slow), 0);
-    ck_assert(ts_lost_wait_freed(slow, ts_patience(SLOW_MS + 500)));
-    ck_assert(!ts_lost_freed_early(slow));
 }
 END_TEST
 
@@ -311,42 +228,9 @@ START_TEST(released_before_it_was_dispatched) {
 }
 END_TEST
 
-/* The claim is granted, but nobody dispatches until the lease has ended. The claim queues again, and that grant is not
- * handed out. */
-START_TEST(a_grant_that_lapsed_before_it_was_dispatched) {
-    int32_t ahead;
-    open_it(PDK_DISPATCH_MANUAL);
-    ts_answer *answer = ts_acquire_async(it.lock, 60000);
-    const int64_t end = ts_now_ms() + ts_patience(3000);
-    while (pdk_claim_position(ts_answer_claim(answer), &ahead) != PDK_NOT_HELD) {
-        ck_assert_int_lt(ts_now_ms(), end);
-        ts_sleep_ms(2);
-    }
-    ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0);
-    pdk_hold *other = ts_bench_acquire(ts_lock(ts_bench_client(SESSION_MS), it.path), ts_patience(5000));
-    while (ts_proxy_count(it.client->proxy, TS_OP_CONNECT) < 3) { /* the third is for a new session */
-        ck_assert_int_lt(ts_now_ms(), end + ts_patience(5000));
-        ts_sleep_ms(2);
-    }
-    for (int i = 0; i < 20; i++) {
-        ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK);
-        ck_assert_int_eq(ts_answer_count(answer), 0);
-        ts_sleep_ms(20);
-    }
-    ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
-    while (ts_answer_count(answer) == 0 && ts_now_ms() < end + ts_patience(5000)) {
-        pdk_session_dispatch(it.client->session, NULL);
-        ts_sleep_ms(2);
-    }
-    ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
-    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
-}
-END_TEST
-
 /* ---- where callbacks run */
 
 static struct {
-    GString *wrong;
     atomic_bool done, may_go;
     atomic_int answered, running, overlapped;
     GThread *thread;
@@ -367,56 +251,6 @@ static bool is_set(void *flag) {
 static void claim_by(pdk_lock *lock, pdk_acquired_fn fn) {
     ck_assert_int_eq(pdk_lock_acquire_async(lock, 20000, fn, NULL, NULL), PDK_OK);
 }
-
-static void must_not_block(const char *call, pdk_status status) {
-    if (status != PDK_WRONG_THREAD)
-        g_string_append_printf(seen.wrong, "%s: %s; ", call, pdk_status_name(status));
-    else if (strstr(pdk_last_error(), call) == NULL || strstr(pdk_last_error(), "callback") == NULL)
-        g_string_append_printf(seen.wrong, "%s: \"%s\"; ", call, pdk_last_error());
-}
-
-/* A call that blocks, and one that looks at what it knows. tests/input plays all of them. */
-static void try_both(void) {
-    static const char text[] = "pdk1 /n/x-lock-0000000001 exclusive 1 0";
-    pdk_hold *hold = NULL;
-    pdk_checker *checker = NULL;
-    must_not_block("pdk_lock_acquire", pdk_lock_acquire(it.lock, 1000, &hold));
-    if (pdk_checker_new(it.client->session, NULL, &checker) == PDK_OK &&
-        pdk_checker_check(checker, text, 0) == PDK_WRONG_THREAD)
-        g_string_append(seen.wrong, "pdk_checker_check: 0 does not block; ");
-    pdk_checker_unref(checker);
-    atomic_store(&seen.done, true);
-}
-
-static void try_when_granted(pdk_status status, pdk_hold *hold, void *user) {
-    (void)status;
-    (void)user;
-    try_both();
-    pdk_hold_release(hold);
-}
-
-static void try_when_lost(pdk_hold *hold, pdk_reason reason, void *user) {
-    (void)hold;
-    (void)reason;
-    (void)user;
-    try_both();
-}
-
-START_TEST(a_callback_must_not_block) {
-    look_on((pdk_dispatch)_i);
-    seen.wrong = g_string_new(NULL);
-    it.hold = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
-    claim_by(it.lock, try_when_granted);
-    ck_assert(ts_wait_until(is_set, &seen.done, ts_patience(10000)));
-    atomic_store(&seen.done, false);
-    ck_assert_int_eq(pdk_hold_on_lost(it.hold, try_when_lost, NULL, NULL), PDK_OK);
-    delete_node(it.hold);
-    ck_assert(ts_wait_until(is_set, &seen.done, ts_patience(10000)));
-    ck_assert_str_eq(seen.wrong->str, "");
-    pdk_hold_release(it.hold);
-    g_string_free(seen.wrong, TRUE);
-}
-END_TEST
 
 static void on_nested(pdk_status status, pdk_hold *hold, void *user) {
     int count = 77;
@@ -509,47 +343,19 @@ START_TEST(callbacks_run_one_at_a_time) {
 }
 END_TEST
 
-START_TEST(an_epoll_loop_gets_its_callbacks_on_its_thread) {
-    struct epoll_event event = {.events = EPOLLIN};
-    int loop = epoll_create1(EPOLL_CLOEXEC), wanted = 20;
-    look_on(PDK_DISPATCH_MANUAL);
-    ck_assert_int_ge(loop, 0);
-    ck_assert_int_eq(epoll_ctl(loop, EPOLL_CTL_ADD, pdk_session_fd(it.client->session), &event), 0);
-    seen.thread = g_thread_self(); /* on_counted checks it */
-    for (int i = 0; i < wanted; i++)
-        claim_by(it.lock, on_counted);
-    ck_assert_int_eq(atomic_load(&seen.answered), 0); /* never from inside the call */
-    for (int64_t began = ts_now_ms(); !all_answered(&wanted) && ts_now_ms() - began < ts_patience(20000);)
-        if (epoll_wait(loop, &event, 1, 1000) > 0)
-            ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK);
-    ck_assert_int_eq(atomic_load(&seen.answered), wanted);
-    close(loop);
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("callbacks");
     TCase *tcase = ts_bench_case(suite, "callbacks");
     tcase_add_test(tcase, set_after_the_loss_it_fires_at_once);
-    tcase_add_test(tcase, one_callback_per_hold_and_none_after_release);
-    tcase_add_test(tcase, a_refused_callback_costs_nothing);
-    tcase_add_test(tcase, a_session_is_closed_with_a_hold);
     tcase_add_test(tcase, release_races_the_loss);
-    tcase_add_test(tcase, it_may_release);
-    tcase_add_test(tcase, it_may_drop_the_last_reference);
-    tcase_add_test(tcase, it_may_close_the_session);
-    tcase_add_test(tcase, it_may_acquire_again);
+    tcase_add_loop_test(tcase, it_may_end_what_has_called_it, 0, G_N_ELEMENTS(acts));
     tcase_add_test(tcase, a_slow_callback_delays_only_callbacks);
-    tcase_add_test(tcase, release_during_a_slow_callback);
     tcase_add_test(tcase, with_manual_dispatch_nothing_runs_by_itself);
     tcase_add_test(tcase, released_before_it_was_dispatched);
-    tcase_add_test(tcase, a_grant_that_lapsed_before_it_was_dispatched);
-    tcase_add_loop_test(tcase, a_callback_must_not_block, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL + 1);
     tcase_add_test(tcase, dispatching_from_a_dispatched_callback_is_refused);
     tcase_add_test(tcase, two_threads_may_dispatch);
     tcase_add_test(tcase, a_session_with_a_thread_cannot_be_dispatched);
     tcase_add_test(tcase, callbacks_run_one_at_a_time);
-    tcase_add_test(tcase, an_epoll_loop_gets_its_callbacks_on_its_thread);
     return suite;
 }
 
