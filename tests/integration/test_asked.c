@@ -1,10 +1,8 @@
 /* A holder is asked to let go: it hears who asks and until when, and nothing is forced. Or its znode is deleted by an operator, and only if it
  * is still the one that was meant. */
 #include <glib.h>
-#include <pthread.h>
 #include <string.h>
 
-#include "elections.h"
 #include "refused.h"
 #include "ts_bench.h"
 #include "ts_check.h"
@@ -143,8 +141,11 @@ START_TEST(an_ask_waits_for_its_callback) {
 }
 END_TEST
 
-/* As Curator's Revoker does: its message names nobody, and replaces the identity. */
-START_TEST(curators_message_is_heard) {
+/* As Curator's Revoker does: its message names nobody, and replaces the identity. A wish is whatever a stranger writes: its name acts on no
+ * terminal. */
+START_TEST(messages_of_others_are_heard) {
+    static const char hostile[] = "__REVOKE__ 0 \xc2\x9b"
+                                  "2J\xe2\x80\xae\xff!\n";
     hold_it();
     asked *a = asked_watch(it.hold);
     ck_assert_int_eq(ts_set(server(), it.node, "nothing of that kind"), 0);
@@ -157,19 +158,9 @@ START_TEST(curators_message_is_heard) {
     pdk_contenders_free(list);
     ck_assert_int_eq(ask(NULL, "me", 0), PDK_OK);
     assert_asked(a, 2, "me");
+    ck_assert_int_eq(ts_set(server(), it.node, hostile), 0);
+    assert_asked(a, 3, "\\u{009b}2J\\u{202e}\\xff!");
     pdk_hold_release(it.hold);
-}
-END_TEST
-
-/* A wish is whatever a stranger writes: its name acts on no terminal. */
-START_TEST(a_hostile_name_is_harmless) {
-    static const char wish[] = "__REVOKE__ 0 \xc2\x9b"
-                               "2J\xe2\x80\xae\xff!\n";
-    hold_it();
-    asked *a = asked_watch(it.hold);
-    ck_assert_int_eq(ts_set(server(), it.node, wish), 0);
-    assert_asked(a, 1, "\\u{009b}2J\\u{202e}\\xff!");
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
 }
 END_TEST
 
@@ -214,15 +205,6 @@ START_TEST(all_readers_are_asked_and_no_writer_behind_them) {
     ck_assert_int_eq(ask(NULL, "a reader", 0), PDK_OK);
     assert_asked(last, 1, "a reader");
     ck_assert_int_eq(ts_answer_release(writer), PDK_OK);
-}
-END_TEST
-
-START_TEST(a_leader_is_asked) {
-    it.path = ts_fresh_path();
-    it.asker = ts_bench_client(SESSION_MS);
-    asked *a = asked_watch(record_hold(candidate_elected(election_on(it.asker, it.path, "me"))));
-    ck_assert_int_eq(ask(NULL, "a candidate", 0), PDK_OK);
-    assert_asked(a, 1, "a candidate");
 }
 END_TEST
 
@@ -306,20 +288,6 @@ START_TEST(a_holder_that_was_cut_off_hears_afterwards) {
 }
 END_TEST
 
-/* An answer that is lost: asked again. Others that write meanwhile: read again. */
-START_TEST(an_ask_gets_through) {
-    hold_it();
-    asked *a = asked_watch(it.hold);
-    ts_proxy_arm(it.asker->proxy, TS_OP_SET_DATA, TS_LOSE_REPLY, TS_PASS);
-    ck_assert_int_eq(ask(NULL, "me", 0), PDK_OK);
-    assert_asked(a, 1, "me");
-    ts_proxy_arm(it.asker->proxy, TS_OP_GET_DATA, TS_LOSE_REPLY, TS_PASS);
-    ck_assert_int_eq(ask(NULL, "again", 0), PDK_OK);
-    ck_assert(asked_wait(a, 2, ts_patience(PATIENCE_MS)));
-    pdk_hold_release(it.hold);
-}
-END_TEST
-
 static void *ask_thread(void *user) {
     (void)user;
     return GINT_TO_POINTER(ask(NULL, "me", 0));
@@ -374,31 +342,6 @@ START_TEST(a_label_is_made_harmless) {
     g_autofree char *who = asked_who(a);
     ck_assert_msg(g_str_has_suffix(who, ":a b"), "%s", who);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
-}
-END_TEST
-
-/* Due, and not called yet: the release comes first, and nothing is told after it. */
-START_TEST(nothing_is_told_after_the_release) {
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    it.path = ts_fresh_path();
-    it.asker = ts_bench_client(SESSION_MS);
-    options.dispatch = PDK_DISPATCH_MANUAL;
-    options.session_timeout_ms = SESSION_MS;
-    it.holder = ts_client_open_with(server(), NULL, &options);
-    ck_assert_ptr_nonnull(it.holder);
-    pdk_session *s = it.holder->session;
-    it.hold = ts_bench_acquire(ts_lock(it.holder, it.path), PATIENCE_MS);
-    asked *a = asked_watch(it.hold);
-    while (ts_fd_readable(pdk_session_fd(s), A_WHILE_MS))
-        pdk_session_dispatch(s, 0);
-    ck_assert_int_eq(ask(NULL, "me", 0), PDK_OK);
-    ck_assert(ts_fd_readable(pdk_session_fd(s), ts_patience(PATIENCE_MS)));
-    pdk_hold_ref(it.hold);
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
-    pdk_session_dispatch(s, 0);
-    ck_assert_int_eq(asked_count(a), 0);
-    pdk_hold_unref(it.hold);
-    ck_assert_int_eq(asked_freed(a), 1);
 }
 END_TEST
 
@@ -485,21 +428,6 @@ START_TEST(another_token_deletes_nothing) {
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
     ck_assert(ts_wait_children(server(), it.path, 0, PATIENCE_MS));
     refused(break_it(it.node, token, NULL), PDK_GONE, it.node);
-}
-END_TEST
-
-/* Whatever answer is lost, the node is gone, and the caller is told so. */
-START_TEST(a_break_gets_through) {
-    static const int requests[] = {TS_OP_SYNC, TS_OP_GET_DATA, TS_OP_DELETE};
-    for (size_t i = 0; i < G_N_ELEMENTS(requests); i++) {
-        pdk_contenders *list = NULL;
-        hold_it();
-        ts_proxy_arm(it.asker->proxy, requests[i], TS_LOSE_REPLY, TS_PASS);
-        ck_assert_int_eq(break_it(it.node, pdk_hold_token(it.hold), &list), PDK_OK);
-        ck_assert_uint_eq(pdk_contenders_count(list), 1);
-        pdk_contenders_free(list);
-        assert_broken();
-    }
 }
 END_TEST
 
@@ -610,91 +538,29 @@ START_TEST(access_control_is_obeyed) {
 }
 END_TEST
 
-static void *call_ask(void *user) {
-    (void)user;
-    pdk_session_request_release(it.asker->session, it.path, NULL, NULL, 0, PDK_FOREVER);
-    return NULL;
-}
-
-/* Cancelled in each of its waits. What it has is given back, and the session works on. */
-START_TEST(a_cancelled_thread_leaves_nothing) {
-    static const struct {
-        void *(*run)(void *user);
-        int request;
-    } calls[] = {{call_ask, TS_OP_SYNC},
-                 {call_ask, TS_OP_GET_DATA},
-                 {call_ask, TS_OP_SET_DATA},
-                 {call_break, TS_OP_SYNC},
-                 {call_break, TS_OP_DELETE}};
-    hold_it();
-    for (size_t i = 0; i < G_N_ELEMENTS(calls); i++) {
-        pthread_t thread;
-        void *result = NULL;
-        ts_proxy_arm(it.asker->proxy, calls[i].request, TS_LOSE_REQUEST, TS_BLACKHOLE);
-        ck_assert_int_eq(pthread_create(&thread, NULL, calls[i].run, NULL), 0);
-        ck_assert(ts_proxy_wait_fired(it.asker->proxy, ts_patience(PATIENCE_MS)));
-        ts_sleep_ms(50);
-        ck_assert_int_eq(pthread_cancel(thread), 0);
-        ck_assert_int_eq(pthread_join(thread, &result), 0);
-        ck_assert_ptr_eq(result, PTHREAD_CANCELED);
-        ts_proxy_heal_discard(it.asker->proxy);
-        ck_assert_int_eq(ask(NULL, NULL, 0), PDK_OK);
-    }
-    ck_assert(pdk_hold_is_valid(it.hold));
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
-}
-END_TEST
-
-/* No server, no time, no session. A callback for a closed session is set, and never called. */
-START_TEST(without_an_answer) {
-    hold_it();
-    int64_t token = pdk_hold_token(it.hold);
-    refused(pdk_session_request_release(it.asker->session, it.path, NULL, NULL, 0, 0), PDK_UNAVAILABLE, "timeout_ms");
-    ts_proxy_set_mode(it.asker->proxy, TS_BLACKHOLE);
-    refused(pdk_session_request_release(it.asker->session, it.path, NULL, NULL, 0, 100), PDK_UNAVAILABLE, "timeout_ms");
-    refused(pdk_session_break(it.asker->session, it.node, token, 100, NULL), PDK_UNAVAILABLE, "timeout_ms");
-    ts_proxy_heal(it.asker->proxy);
-    ck_assert_int_eq(ask(NULL, NULL, 0), PDK_OK);
-    ts_sleep_ms(300); /* the holder has read it */
-    ck_assert_int_eq(pdk_session_close(it.asker->session, PATIENCE_MS), PDK_OK);
-    ck_assert_int_eq(pdk_session_close(it.holder->session, PATIENCE_MS), PDK_OK);
-    asked *a = asked_watch(it.hold);
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
-    ck_assert_int_eq(asked_count(a), 0);
-    ck_assert_int_eq(asked_freed(a), 1);
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("asked");
     TCase *all = ts_bench_case(suite, "asked");
     tcase_add_test(all, the_holder_hears_who_and_until_when);
     tcase_add_test(all, an_ask_waits_for_its_callback);
-    tcase_add_test(all, curators_message_is_heard);
-    tcase_add_test(all, a_hostile_name_is_harmless);
+    tcase_add_test(all, messages_of_others_are_heard);
     tcase_add_test(all, a_stranger_gets_curators_message);
     tcase_add_test(all, all_readers_are_asked_and_no_writer_behind_them);
-    tcase_add_test(all, a_leader_is_asked);
     tcase_add_test(all, one_that_waits_hears_later);
     tcase_add_test(all, what_is_asked_for_is_not_handed_over);
     tcase_add_test(all, every_hold_of_the_grant_is_told);
     tcase_add_test(all, a_holder_that_was_cut_off_hears_afterwards);
-    tcase_add_test(all, an_ask_gets_through);
     tcase_add_test(all, what_happens_meanwhile_is_seen);
     tcase_add_test(all, a_label_is_made_harmless);
-    tcase_add_test(all, nothing_is_told_after_the_release);
     tcase_add_test(all, what_it_costs);
     tcase_add_test(all, nobody_is_there);
     tcase_add_test(all, the_holder_loses_and_who_it_was_is_told);
     tcase_add_test(all, another_token_deletes_nothing);
-    tcase_add_test(all, a_break_gets_through);
     tcase_add_test(all, the_owner_may_be_faster);
     tcase_add_test(all, bad_input_is_refused);
     tcase_add_test(all, one_callback_per_hold_and_none_after_the_release);
     tcase_add_test(all, what_the_server_refuses_is_told);
     tcase_add_test(all, access_control_is_obeyed);
-    tcase_add_test(all, a_cancelled_thread_leaves_nothing);
-    tcase_add_test(all, without_an_answer);
     return suite;
 }
 
