@@ -46,17 +46,19 @@ static void asked_free(void *what) {
     g_free(a);
 }
 
-static asked *watch(pdk_hold *hold, bool lets_go) {
+static asked *asked_watch(pdk_hold *hold) {
     asked *a = g_new0(asked, 1);
-    a->lets_go = lets_go;
     ts_paddock_keep(a, asked_free);
     ck_assert_int_eq(pdk_hold_on_request(hold, on_asked, a, on_freed), PDK_OK);
     return a;
 }
 
-static asked *asked_watch(pdk_hold *hold) { return watch(hold, false); }
-/* The same; the callback releases the hold, once. */
-static asked *asked_watch_and_let_go(pdk_hold *hold) { return watch(hold, true); }
+/* The next time its callback releases the hold. */
+static void asked_let_go(asked *a) {
+    ts_record_lock();
+    a->lets_go = true;
+    ts_record_unlock();
+}
 
 static bool asked_wait(asked *a, int count, int64_t timeout_ms) {
     return ts_record_reaches(&a->count, count, timeout_ms);
@@ -84,15 +86,21 @@ static struct {
     ts_client *holder, *asker;
     pdk_hold *hold;
     char *node;
+    const char *name; /* the end of its path */
 } it;
 
-static void hold_it(void) {
+static void two_clients(void) {
     it.path = ts_fresh_path();
     it.holder = ts_bench_client(SESSION_MS);
     it.asker = ts_bench_client(SESSION_MS);
+}
+
+static void hold_it(void) {
+    two_clients();
     it.hold = ts_bench_acquire(ts_lock(it.holder, it.path), PATIENCE_MS);
     g_free(it.node);
     it.node = ts_hold_node(it.hold);
+    it.name = strrchr(it.node, '/') + 1;
 }
 
 static pdk_status ask(const char *node, const char *who, int64_t within_ms) {
@@ -105,38 +113,28 @@ static void assert_asked(asked *a, int count, const char *who) {
     ck_assert_str_eq(said, who);
 }
 
-static char *node_of(const pdk_hold *hold) { return g_path_get_basename(pdk_hold_node(hold)); }
-
+/* The callback may come later than the ask, and let go. */
 START_TEST(the_holder_hears_who_and_until_when) {
-    hold_it();
-    asked *a = asked_watch(it.hold);
     ts_stat stat;
+    hold_it();
     ck_assert_int_eq(ask(NULL, "the nightly job", 5000), PDK_OK);
+    ts_sleep_ms(A_WHILE_MS);
+    asked *a = asked_watch(it.hold);
     assert_asked(a, 1, "the nightly job");
-    g_autofree char *node = ts_hold_node(it.hold);
-    ck_assert_int_eq(ts_get(server(), node, NULL, NULL, &stat), 0);
+    ck_assert_int_eq(ts_get(server(), it.node, NULL, NULL, &stat), 0);
     ck_assert_int_eq(asked_until_ms(a), stat.mtime + 5000);
-    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(ask(NULL, NULL, 0), PDK_OK);
-    ck_assert(asked_wait(a, 2, ts_patience(PATIENCE_MS)));
+    assert_asked(a, 2, pdk_session_identity(it.asker->session));
     ck_assert_int_eq(asked_until_ms(a), 0);
     ck_assert(pdk_hold_is_valid(it.hold));
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
-    ck_assert(asked_wait_freed(a, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(asked_count(a), 2);
-    ck_assert_int_eq(asked_freed(a), 1);
-}
-END_TEST
-
-/* The callback may come later than the ask, and let go. */
-START_TEST(an_ask_waits_for_its_callback) {
-    hold_it();
-    ck_assert_int_eq(ask(NULL, "early", 0), PDK_OK);
-    ts_sleep_ms(A_WHILE_MS);
+    asked_let_go(a);
     ts_answer *next = ts_acquire_async(ts_lock(it.asker, it.path), PATIENCE_MS);
-    asked *a = asked_watch_and_let_go(it.hold);
+    ck_assert_int_eq(ask(it.name, "now", 0), PDK_OK);
     ts_assert_granted(next);
-    assert_asked(a, 1, "early");
+    assert_asked(a, 3, "now");
+    ck_assert(asked_wait_freed(a, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(asked_count(a), 3);
+    ck_assert_int_eq(asked_freed(a), 1);
     ck_assert_int_eq(ts_answer_release(next), PDK_OK);
 }
 END_TEST
@@ -182,9 +180,7 @@ START_TEST(a_stranger_gets_curators_message) {
 END_TEST
 
 START_TEST(all_readers_are_asked_and_no_writer_behind_them) {
-    it.path = ts_fresh_path();
-    it.holder = ts_bench_client(SESSION_MS);
-    it.asker = ts_bench_client(SESSION_MS);
+    two_clients();
     pdk_rwlock *lock = ts_rwlock(it.holder, it.path);
     pdk_hold *one = ts_bench_read(lock, PATIENCE_MS), *two = ts_bench_read(ts_rwlock(it.asker, it.path), PATIENCE_MS);
     asked *first = asked_watch(one), *second = asked_watch(two);
@@ -227,9 +223,7 @@ END_TEST
 
 /* Threads hand a lock over for a minute, but not one that somebody else asked for. */
 START_TEST(what_is_asked_for_is_not_handed_over) {
-    it.path = ts_fresh_path();
-    it.holder = ts_bench_client(SESSION_MS);
-    it.asker = ts_bench_client(SESSION_MS);
+    two_clients();
     pdk_lock *lock = ts_lock_of_long_handovers(it.holder, it.path);
     pdk_hold *hold = ts_bench_acquire(lock, PATIENCE_MS);
     ts_answer *thread = ts_acquire_async(lock, PATIENCE_MS), *other;
@@ -319,8 +313,7 @@ START_TEST(what_happens_meanwhile_is_seen) {
     asked *a = asked_watch(it.hold);
     ck_assert_int_eq(ask_meanwhile(TS_OP_SET_DATA, write_it), PDK_OK);
     assert_asked(a, 1, "me");
-    g_autofree char *node = ts_hold_node(it.hold);
-    ck_assert_int_eq(ts_get(server(), node, &data, NULL, NULL), 0);
+    ck_assert_int_eq(ts_get(server(), it.node, &data, NULL, NULL), 0);
     ck_assert_str_eq(data, "__REVOKE__ 0 me\nwritten meanwhile");
     ck_assert_int_eq(ask_meanwhile(TS_OP_GET_DATA, let_go), PDK_GONE);
     hold_it();
@@ -363,9 +356,8 @@ static uint64_t rounds_of(ts_proxy *proxy, const char *node) {
 START_TEST(what_it_costs) {
     hold_it();
     asked *a = asked_watch(it.hold);
-    g_autofree char *node = node_of(it.hold);
     ck_assert_uint_eq(rounds_of(it.asker->proxy, NULL), 3);
-    ck_assert_uint_eq(rounds_of(it.asker->proxy, node), 2);
+    ck_assert_uint_eq(rounds_of(it.asker->proxy, it.name), 2);
     ck_assert_uint_eq(rounds_of(it.holder->proxy, NULL), 1);
     ck_assert(asked_wait(a, 1, ts_patience(PATIENCE_MS)));
     pdk_hold_release(it.hold);
@@ -374,11 +366,10 @@ END_TEST
 
 START_TEST(nobody_is_there) {
     hold_it();
-    g_autofree char *node = node_of(it.hold);
     pdk_hold_release(it.hold);
     ck_assert(ts_wait_children(server(), it.path, 0, PATIENCE_MS));
     refused(ask(NULL, NULL, 0), PDK_GONE, "nobody");
-    refused(ask(node, NULL, 0), PDK_GONE, node);
+    refused(ask(it.name, NULL, 0), PDK_GONE, it.name);
     it.path = ts_fresh_path();
     refused(ask(NULL, NULL, 0), PDK_GONE, "nobody");
 }
@@ -524,11 +515,10 @@ END_TEST
 START_TEST(access_control_is_obeyed) {
     hold_it();
     ts_observer *o = ts_observer_open(server());
-    g_autofree char *node = g_path_get_basename(it.node);
     ck_assert_int_eq(ts_observer_set_acl(o, it.node, TS_PERM_READ | TS_PERM_ADMIN, "world", "anyone"), 0);
     refused(ask(NULL, NULL, 0), PDK_NO_PERMISSION, it.node);
     ck_assert_int_eq(ts_observer_set_acl(o, it.node, TS_PERM_ADMIN, "world", "anyone"), 0);
-    refused(ask(node, NULL, 0), PDK_NO_PERMISSION, it.node);
+    refused(ask(it.name, NULL, 0), PDK_NO_PERMISSION, it.node);
     refused(break_it(it.node, pdk_hold_token(it.hold), NULL), PDK_NO_PERMISSION, it.node);
     ck_assert_int_eq(ts_observer_set_acl(o, it.path, TS_PERM_ADMIN, "world", "anyone"), 0);
     refused(ask(NULL, NULL, 0), PDK_NO_PERMISSION, it.path);
@@ -542,7 +532,6 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("asked");
     TCase *all = ts_bench_case(suite, "asked");
     tcase_add_test(all, the_holder_hears_who_and_until_when);
-    tcase_add_test(all, an_ask_waits_for_its_callback);
     tcase_add_test(all, messages_of_others_are_heard);
     tcase_add_test(all, a_stranger_gets_curators_message);
     tcase_add_test(all, all_readers_are_asked_and_no_writer_behind_them);

@@ -199,30 +199,6 @@ END_TEST
 
 /* ---- trouble */
 
-START_TEST(a_leader_that_is_cut_off_changes_nothing) {
-    pdk_observer *observer = NULL;
-    lead();
-    struct watch *w = data_watch_begin(led.seen, &observer);
-    ck_assert_int_eq(publish("one"), PDK_OK);
-    assert_newest(w, "anna=one");
-    ts_proxy_set_mode(led.client->proxy, TS_BLACKHOLE);
-    refused(pdk_election_publish(led.election, led.hold, "two", 3, 100), PDK_UNAVAILABLE, led.path);
-    refused(pdk_election_publish(led.election, led.hold, "three", 5, 4 * SESSION_MS), PDK_LOST, led.path);
-    refused(publish("four"), PDK_LOST, led.path);
-    assert_newest(w, "-"); /* its session has expired */
-    pdk_hold *old = pdk_hold_ref(led.hold);
-    ts_proxy_heal_discard(led.client->proxy);
-    assert_told(led.candidate, ELECTED, 2);
-    assert_seen("anna");
-    refused(pdk_election_publish(led.election, old, "late", 4, PATIENCE_MS), PDK_LOST, led.path);
-    pdk_hold_unref(old);
-    led.hold = record_hold(led.candidate);
-    ck_assert_int_eq(publish("new"), PDK_OK);
-    assert_newest(w, "anna=new");
-    pdk_observer_close(observer);
-}
-END_TEST
-
 /* The write, or its answer, is lost. The next connection tells. */
 START_TEST(a_lost_write_is_found_or_written_again) {
     lead();
@@ -394,7 +370,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, it_is_read_and_told_and_changed);
     tcase_add_test(tcase, any_bytes_up_to_the_limit);
     tcase_add_test(tcase, it_ends_with_the_term);
-    tcase_add_test(tcase, a_leader_that_is_cut_off_changes_nothing);
     tcase_add_test(tcase, a_lost_write_is_found_or_written_again);
     tcase_add_test(tcase, somebody_else_writes);
     tcase_add_test(tcase, a_leader_is_asked_to_let_go);

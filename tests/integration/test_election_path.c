@@ -46,38 +46,35 @@ static void assert_led(pdk_election *election, const char *identity, int64_t tok
     pdk_contenders_free(list);
 }
 
+#define CURATORS "^_c_[0-9a-f-]{36}-latch-[0-9]{10}$"
+#define KAZOOS "^[0-9a-f]{32}__lock__[0-9]{10}$"
+
+/* Those with the directories of kazoo are persistent. */
 static const struct {
     pdk_naming naming;
-    const char *pattern;
-} namings[] = {{PDK_NAMING_CURATOR, "^_c_[0-9a-f-]{36}-latch-[0-9]{10}$"},
-               {PDK_NAMING_KAZOO, "^[0-9a-f]{32}__lock__[0-9]{10}$"}};
+    const char *pattern, *identity; /* "": the longest; NULL: the session's */
+} nodes[] = {{PDK_NAMING_CURATOR, CURATORS, "Zoë\nČapek 東京 "},
+             {PDK_NAMING_CURATOR, CURATORS, ""},
+             {PDK_NAMING_KAZOO, KAZOOS, NULL}};
 
-/* The longest identity, and one in several scripts. Before that nobody leads: there is no directory, and then it is empty. */
-START_TEST(names_and_identities_are_visible_to_other_libraries) {
+START_TEST(nodes_are_those_of_other_libraries) {
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
-    const char *path = ts_fresh_path();
-    g_autofree char *identity = _i ? g_strnfill(1024, 'x') : g_strdup("Zoë\nČapek 東京 "), *mine = g_strdup(identity);
-    options.naming = namings[_i].naming;
+    const char *path = ts_fresh_path(), *identity = nodes[_i].identity;
+    g_autofree char *longest = g_strnfill(1024, 'x'), *mine = g_strdup(identity && !*identity ? longest : identity);
+    g_autofree char *wanted = g_strdup(mine ? mine : pdk_session_identity(a->session));
+    options.naming = nodes[_i].naming;
     pdk_election *others = election_with(b, path, &options);
     options.identity = mine;
     pdk_election *election = election_with(a, path, &options);
-    memset(mine, '!', strlen(mine)); /* it was copied */
+    if (mine)
+        memset(mine, '!', strlen(mine)); /* it was copied */
+    assert_led(others, NULL, 0);         /* there is no directory */
+    assert_led(others, wanted, record_token(candidate_elected(election)));
+    assert_node(path, nodes[_i].pattern, wanted);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), options.naming == PDK_NAMING_KAZOO ? 0 : 2);
+    ck_assert_int_eq(pdk_election_leave(election), PDK_OK);
+    ck_assert(ts_wait_children(server(), path, 0, SOON_MS));
     assert_led(others, NULL, 0);
-    ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
-    assert_led(others, NULL, 0);
-    assert_led(others, identity, record_token(candidate_elected(election)));
-    assert_node(path, namings[_i].pattern, identity);
-}
-END_TEST
-
-/* kazoo's directories are persistent. */
-START_TEST(the_directory_is_that_of_other_libraries) {
-    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
-    const char *path = ts_fresh_path();
-    options.naming = namings[_i].naming;
-    candidate_elected(election_with(a, path, &options));
-    assert_node(path, namings[_i].pattern, pdk_session_identity(a->session));
-    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), _i ? 0 : 2);
 }
 END_TEST
 
@@ -193,8 +190,7 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "election_path");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_loop_test(tcase, names_and_identities_are_visible_to_other_libraries, 0, G_N_ELEMENTS(namings));
-    tcase_add_loop_test(tcase, the_directory_is_that_of_other_libraries, 0, G_N_ELEMENTS(namings));
+    tcase_add_loop_test(tcase, nodes_are_those_of_other_libraries, 0, G_N_ELEMENTS(nodes));
     tcase_add_loop_test(tcase, candidates_of_others_lead, 0, 4);
     tcase_add_test(tcase, below_a_chroot);
     tcase_add_loop_test(tcase, it_cannot_be_a_candidate, 0, G_N_ELEMENTS(refusals));

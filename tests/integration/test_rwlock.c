@@ -1,4 +1,4 @@
-/* What is a read/write lock's own: the order of readers and writers, which node each waiter watches, what a thread may ask for, writers
+/* What is a read/write lock's own: the order of readers and writers, whom a release wakes, what a thread may ask for, writers
  * that share a node, and its names. What it shares with other recipes is in test_recipes.c and beside it. */
 #include <glib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ START_TEST(a_queue_is_served_in_order) {
 }
 END_TEST
 
-/* ---- which node each watches ---- */
+/* ---- whom a release wakes ---- */
 
 enum { CROWD = 7 };
 
@@ -86,59 +86,6 @@ static void make_crowd(void) {
         }
     }
 }
-
-/* The index of the claim whose node each watches. -1: it watches none. -2: a wrong node. wchp tells this. */
-static int watched_by(int who, pdk_contenders *list) {
-    g_autofree char *wchp = ts_fourletter(server(), "wchp");
-    g_autofree char *session = g_strdup_printf("0x%llx", (long long)pdk_session_id(crowd.clients[who]->session));
-    g_auto(GStrv) lines = g_strsplit(wchp ? wchp : "", "\n", -1);
-    const char *path = "";
-    int found = -1;
-
-    for (char **line = lines; *line != NULL; line++) {
-        if (*line[0] == '/') {
-            path = *line;
-        } else if (strcmp(g_strstrip(*line), session) == 0) {
-            int at = -2;
-
-            for (size_t i = 0; i < pdk_contenders_count(list); i++) {
-                if (strcmp(strrchr(path, '/') + 1, pdk_contenders_node(list, i)) == 0) {
-                    at = found == -1 ? (int)i : -2;
-                }
-            }
-            found = at;
-        }
-    }
-    return found;
-}
-
-static const int crowd_watches[CROWD] = {0, 0, 0, 2, 3, 3, 5}; /* a hold watches its own node */
-
-static bool crowd_is_watching(void *list) {
-    for (int i = 0; i < CROWD; i++) {
-        if (watched_by(i, list) != crowd_watches[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-START_TEST(each_watches_the_one_it_waits_for) {
-    pdk_contenders *list = NULL;
-
-    make_crowd();
-    ck_assert_int_eq(pdk_rwlock_list(ts_rwlock(a, crowd.path), 5000, &list), PDK_OK);
-    ck_assert_uint_eq(pdk_contenders_count(list), CROWD);
-    const bool as_expected = ts_wait_until(crowd_is_watching, list, ts_patience(2000));
-    for (int i = 0; i < CROWD; i++) {
-        ck_assert_int_eq(pdk_contenders_is_shared(list, (size_t)i), !is_writer(i));
-        ck_assert_msg(as_expected || watched_by(i, list) == crowd_watches[i], "%d watches %d, not %d", i,
-                      watched_by(i, list), crowd_watches[i]);
-    }
-    pdk_contenders_free(list);
-    ck_assert_int_eq(pdk_hold_release(crowd.held), PDK_OK);
-}
-END_TEST
 
 static void zero_counters(void) {
     ts_sleep_ms(ts_patience(100)); /* for requests under way */
@@ -180,6 +127,12 @@ START_TEST(a_release_wakes_only_those_it_admits) {
     ts_assert_granted(crowd.claims[3]);
     g_autofree char *by_last_reader = woken();
     ck_assert_str_eq(by_last_reader, "00 00 10 11 00 00 00 ");
+    zero_counters();
+    ck_assert_int_eq(ts_answer_release(crowd.claims[3]), PDK_OK);
+    ts_assert_granted(crowd.claims[4]);
+    ts_assert_granted(crowd.claims[5]);
+    g_autofree char *by_second_writer = woken();
+    ck_assert_str_eq(by_second_writer, "00 00 00 10 11 11 00 ");
 }
 END_TEST
 
@@ -359,7 +312,6 @@ static Suite *make_suite(void) {
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, a_queue_is_served_in_order);
-    tcase_add_test(tcase, each_watches_the_one_it_waits_for);
     tcase_add_test(tcase, a_release_wakes_only_those_it_admits);
     tcase_add_test(tcase, a_thread_never_waits_for_itself);
     tcase_add_test(tcase, only_the_threads_own_holds_count);

@@ -1,6 +1,9 @@
 /* A writer that becomes a reader: whom that wakes, what stays of the hold, what others see of it, and what is refused: by the call, and by
  * the server. For failures meanwhile see test_rwlock_exchange. */
 #include <glib.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "refused.h"
@@ -96,6 +99,49 @@ START_TEST(it_stays_the_same_hold) {
     ck_assert(ts_fd_readable(fd, ts_patience(1000)));
     ck_assert_int_eq(ts_answer_release(second), PDK_LOST);
     ck_assert_int_eq(ts_lost_count(lost), 1);
+}
+END_TEST
+
+typedef struct {
+    pdk_hold *hold;
+    atomic_bool stop;
+    atomic_int asked, wrong;
+} asker;
+
+static void *ask_main(void *user) {
+    asker *it = user;
+
+    while (!atomic_load(&it->stop)) {
+        const char *text = pdk_hold_sequencer(it->hold);
+        atomic_fetch_add(&it->wrong, text == NULL || !g_str_has_prefix(text, "pdk1 /"));
+        atomic_fetch_add(&it->asked, 1);
+    }
+    return NULL;
+}
+
+/* The text changes while another thread reads it. */
+START_TEST(the_sequencer_is_read_meanwhile) {
+    pdk_rwlock *lock = ts_rwlock(ts_bench_client(SESSION_MS), ts_fresh_path());
+
+    for (int round = 0; round < 50; round++) {
+        asker it = {.hold = ts_bench_write(lock, 5000)};
+        pthread_t thread;
+
+        ck_assert_int_eq(pthread_create(&thread, NULL, ask_main, &it), 0);
+        while (atomic_load(&it.asked) == 0) {
+            sched_yield();
+        }
+        const pdk_status status = pdk_hold_downgrade(it.hold);
+        const int64_t end = ts_now_ms() + ts_patience(3000);
+        while (status == PDK_OK && !strstr(pdk_hold_sequencer(it.hold), "shared/") && ts_now_ms() < end) {
+            ts_sleep_ms(1);
+        }
+        atomic_store(&it.stop, true);
+        pthread_join(thread, NULL);
+        ck_assert_int_eq(status, PDK_OK);
+        ck_assert_int_eq(atomic_load(&it.wrong), 0);
+        ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+    }
 }
 END_TEST
 
@@ -307,6 +353,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, it_wakes_those_that_watched);
     tcase_add_test(tcase, it_stays_the_same_hold);
+    tcase_add_test(tcase, the_sequencer_is_read_meanwhile);
     tcase_add_test(tcase, a_callback_may_make_it);
     tcase_add_loop_test(tcase, a_readers_node_has_the_writers_number, 0, G_N_ELEMENTS(names));
     tcase_add_test(tcase, the_old_sequencer_is_worth_nothing);

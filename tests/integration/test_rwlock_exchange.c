@@ -39,10 +39,10 @@ static const struct moment {
 
 enum { MOMENTS = G_N_ELEMENTS(moments), CASES = MOMENTS * FAILURES };
 
-/* How the hold ends: not at all; by us; by the clock; by the server; by another client that deletes its node. */
-enum end { HEALED, RELEASED, DROPPED, LAPSED, EXPIRED, CLOSED, DELETED, ENDS };
+/* How the hold ends: not at all; by us; by the clock; by the server; by another client that deletes its node. A close is in test_closed. */
+enum end { HEALED, RELEASED, LAPSED, EXPIRED, DELETED, ENDS };
 
-static const char *const end_names[] = {"healed", "released", "dropped", "lapsed", "expired", "closed", "deleted"};
+static const char *const end_names[] = {"healed", "released", "lapsed", "expired", "deleted"};
 
 typedef struct {
     const struct moment *at;
@@ -100,18 +100,11 @@ static void leave(exchange *c) {
     case RELEASED:
         assert_case(c, pdk_hold_release(c->hold) == PDK_OK);
         break;
-    case DROPPED:
-        pdk_hold_unref(c->hold);
-        pdk_hold_unref(g_steal_pointer(&c->hold)); /* the last one releases */
-        break;
     case LAPSED:
         assert_case(c, ts_fd_readable(pdk_hold_fd(c->hold), SESSION_MS + ts_patience(500)));
         break;
     case EXPIRED:
         assert_case(c, ts_expire(c->client->proxy, server()) == 0);
-        break;
-    case CLOSED:
-        pdk_session_close(c->client->session, 50);
         break;
     case DELETED: {
         g_autofree char *stands_on = ts_hold_node(c->hold);
@@ -169,7 +162,6 @@ static void check_end(exchange *c) {
         assert_holds(c);
         break;
     case RELEASED:
-    case DROPPED:
         assert_case(c, ts_lost_count(c->lost) == 0);
         break;
     case LAPSED:
@@ -177,9 +169,6 @@ static void check_end(exchange *c) {
         break;
     case EXPIRED:
         assert_lost(c, PDK_REASON_EXPIRED);
-        break;
-    case CLOSED:
-        assert_lost(c, PDK_REASON_CLOSED);
         break;
     default:
         if (may_be_in_time(c) && !ts_lost_wait(c->lost, ts_patience(300))) {
@@ -191,10 +180,9 @@ static void check_end(exchange *c) {
     }
 }
 
-/* The waiters are served in their order, and no node of ours is left. The nodes that we could not delete went with our
- * session. */
+/* The waiters are served in their order, and no node of ours is left. */
 static void check_others(exchange *c) {
-    const int64_t patience = ts_patience(CLEAN_MS) + (batch.end == CLOSED ? SESSION_MS : 0);
+    const int64_t patience = ts_patience(CLEAN_MS);
 
     assert_case(c, ts_answer_wait(c->reader, patience));
     assert_case(c, ts_answer_status(c->reader) == PDK_OK);
