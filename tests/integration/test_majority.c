@@ -1,17 +1,177 @@
 /* Majorities: as many locks as are needed, of ensembles that are independent, as one hold. It goes on while enough are left, takes the
- * lost ones again, and is lost in time. */
+ * lost ones again, and is lost in time. However it or a claim of it ends, nothing is left. There are five ensembles of one server each,
+ * and members who have a session to each of them, through proxies of their own. */
 #include <glib.h>
+#include <paddock/set.h>
+#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "majority_bench.h"
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
-#include "ts_expire.h"
 #include "ts_observer.h"
+#include "ts_support.h"
 
-enum { SESSION_MS = 4000, PATIENCE_MS = 15000 };
+enum { ENSEMBLES = 5, NEED = 3, SESSION_MS = 4000, PATIENCE_MS = 15000, CLOSE_MS = 5000, TICK_MS = 200 };
+
+/* Members live until ts_paddock_clear. */
+struct member {
+    ts_client *client[ENSEMBLES];
+    char *path[ENSEMBLES]; /* the number of the ensemble is part of it: so the first is taken first */
+    pdk_lock *lock[ENSEMBLES];
+    pdk_right right[ENSEMBLES]; /* the lock of each */
+    pdk_set_options options;    /* need is NEED */
+};
+
+static ts_ensemble *ensembles[ENSEMBLES];
+static bool down[ENSEMBLES];
+static GSList *members;
+
+static void stop_servers(void) {
+    for (int i = 0; i < ENSEMBLES; i++)
+        ts_ensemble_stop(g_steal_pointer(&ensembles[i]));
+}
+
+static void start_servers(void) {
+    const ts_ensemble_options options = {.nodes = 1, .tick_ms = TICK_MS};
+    if (ensembles[0])
+        return;
+    for (int i = 0; i < ENSEMBLES; i++) {
+        ensembles[i] = ts_ensemble_start(&options);
+        ck_assert_ptr_nonnull(ensembles[i]);
+    }
+    atexit(stop_servers);
+}
+
+/* Gives back one of its locks. It has none afterwards. */
+static void member_drop_lock(struct member *m, int i) { pdk_lock_unref(g_steal_pointer(&m->lock[i])); }
+
+static void drop_locks(gpointer member) {
+    for (int i = 0; i < ENSEMBLES; i++)
+        member_drop_lock(member, i);
+}
+
+static void clear(void) {
+    g_slist_free_full(g_steal_pointer(&members), drop_locks);
+    ts_paddock_clear();
+    for (int i = 0; i < ENSEMBLES; i++)
+        if (down[i]) {
+            ck_assert(ts_ensemble_restart(ensembles[i], 0));
+            down[i] = false;
+        }
+}
+
+static const char *majority_server(int i) { return ts_ensemble_host(ensembles[i], 0); }
+
+static void majority_server_down(int i) {
+    ts_ensemble_kill(ensembles[i], 0);
+    down[i] = true;
+}
+
+/* With locks on paths that begin with that one. Options: NULL, or for each session. */
+static struct member *member_of(const char *path, const int session_ms[ENSEMBLES], const pdk_session_options *options) {
+    struct member *m = g_new0(struct member, 1);
+    ts_paddock_keep(m, g_free);
+    pdk_session_options o = PDK_SESSION_OPTIONS_INIT;
+    if (options)
+        o = *options;
+    o.server_tick_ms = TICK_MS;
+    o.open_in_background = 1; /* some may be down */
+    m->options = (pdk_set_options)PDK_SET_OPTIONS_INIT;
+    m->options.need = NEED;
+    m->options.patience_ms = 2000; /* for a machine that is busy */
+    for (int i = 0; i < ENSEMBLES; i++) {
+        o.session_timeout_ms = session_ms[i];
+        m->client[i] = ts_client_open_with(majority_server(i), NULL, &o);
+        ck_assert_ptr_nonnull(m->client[i]);
+        m->path[i] = g_strdup_printf("%s-%d", path, i);
+        ts_paddock_keep(m->path[i], g_free);
+        ck_assert_int_eq(pdk_lock_new(m->client[i]->session, m->path[i], NULL, &m->lock[i]), PDK_OK);
+        m->right[i] = pdk_right_lock(m->lock[i]);
+    }
+    members = g_slist_prepend(members, m);
+    return m;
+}
+
+/* With one session timeout. */
+static struct member *member_new(const char *path, int session_ms, const pdk_session_options *options) {
+    const int each[ENSEMBLES] = {session_ms, session_ms, session_ms, session_ms, session_ms};
+    return member_of(path, each, options);
+}
+
+/* Cuts, silences or heals its links to the ensembles from..from+count-1. */
+static void member_links(const struct member *m, int from, int count, ts_proxy_mode mode) {
+    for (int i = from; i < from + count; i++) {
+        if (mode == TS_PASS)
+            ts_proxy_heal(m->client[i]->proxy);
+        else
+            ts_proxy_set_mode(m->client[i]->proxy, mode);
+    }
+}
+
+static pdk_status member_acquire(struct member *m, int64_t timeout_ms, pdk_set **out) {
+    return pdk_set_acquire(m->right, ENSEMBLES, timeout_ms, &m->options, out);
+}
+
+/* How many parts of it are valid now. */
+static int parts_held(const pdk_set *held) {
+    int count = 0;
+    for (int i = 0; i < pdk_set_count(held); i++)
+        count += pdk_hold_is_valid(pdk_set_part(held, i));
+    return count;
+}
+
+static pdk_set *member_take(struct member *m) {
+    pdk_set *held = NULL;
+    pdk_status status = member_acquire(m, ts_patience(PATIENCE_MS), &held);
+    ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert(pdk_set_is_valid(held));
+    ck_assert_int_ge(parts_held(held), m->options.need);
+    return held;
+}
+
+static pdk_status start_member(void *recipe, int64_t timeout_ms, pdk_set_acquired_fn fn, void *user,
+                               pdk_set_claim **out) {
+    const struct member *m = recipe;
+    return pdk_set_acquire_async(m->right, ENSEMBLES, timeout_ms, &m->options, fn, user, out);
+}
+
+static pdk_status block_member(void *recipe, int64_t timeout_ms, pdk_set **out) {
+    return member_acquire(recipe, timeout_ms, out);
+}
+
+static ts_answer *member_async(struct member *m, int64_t timeout_ms) {
+    return ts_answer_start_set(start_member, m, timeout_ms);
+}
+static ts_answer *member_thread(struct member *m, int64_t timeout_ms) {
+    return ts_answer_block_set(block_member, m, timeout_ms);
+}
+
+struct parts_wanted {
+    const pdk_set *held;
+    int count;
+};
+
+static bool are_held(void *user) {
+    const struct parts_wanted *wanted = user;
+    return parts_held(wanted->held) == wanted->count;
+}
+
+static void parts_wait(const pdk_set *held, int count) {
+    struct parts_wanted wanted = {held, count};
+    ck_assert_msg(ts_wait_until(are_held, &wanted, ts_patience(PATIENCE_MS)), "%d parts are held instead of %d",
+                  parts_held(held), count);
+}
+
+/* Waits until the path has so many nodes in each ensemble. */
+static void majority_nodes(const char *path, int count) {
+    for (int i = 0; i < ENSEMBLES; i++) {
+        g_autofree char *below = g_strdup_printf("%s-%d", path, i);
+        ck_assert_msg(down[i] || ts_wait_children(majority_server(i), below, count, ts_patience(PATIENCE_MS)),
+                      "%s: %d nodes instead of %d", below, ts_child_count(majority_server(i), below), count);
+    }
+}
 
 /* ---- all are up */
 
@@ -26,24 +186,8 @@ START_TEST(granted_with_enough_and_completed) {
         ck_assert_str_eq(pdk_set_part_path(held, i), m->path[i]);
         ck_assert_int_gt(pdk_hold_token(pdk_set_part(held, i)), 0);
     }
-    ck_assert_int_eq(pdk_set_ensure(held, 1000), PDK_OK);
-    ck_assert_int_ge(pdk_set_remaining_ms(held), 900);
-    ck_assert_int_eq(pdk_set_ensure(held, -1), PDK_INVALID);
-    ck_assert_int_eq(pdk_set_ensure(held, 3600000), PDK_INVALID);
     ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_NONE);
     ck_assert_int_eq(pdk_set_release(held), PDK_OK);
-    majority_nodes(path, 0);
-}
-END_TEST
-
-START_TEST(asynchronously) {
-    const char *path = ts_fresh_path();
-    struct member *m = member_new(path, SESSION_MS, NULL);
-    ts_answer *answer = member_async(m, PDK_FOREVER);
-    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
-    parts_wait(ts_answer_set(answer), ENSEMBLES);
-    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
     majority_nodes(path, 0);
 }
 END_TEST
@@ -129,6 +273,7 @@ START_TEST(two_of_five_cut_off_goes_on) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL);
     pdk_set *held = member_take(m);
+    pdk_hold *none = NULL;
     ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
     parts_wait(held, ENSEMBLES);
     int64_t before = pdk_hold_token(pdk_set_part(held, _i));
@@ -146,6 +291,8 @@ START_TEST(two_of_five_cut_off_goes_on) {
     ck_assert_int_gt(pdk_hold_token(pdk_set_part(held, _i)), before);
     ck_assert(!pdk_hold_is_valid(old));
     ck_assert_int_eq(pdk_hold_token(old), before); /* it lives as long as the whole */
+    ck_assert_int_eq(pdk_lock_acquire(m->lock[_i], 1000, &none),
+                     PDK_DEADLOCK); /* it belongs to this thread, as before */
     ck_assert_int_eq(ts_lost_count(told), 0);
     ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     majority_nodes(path, 0);
@@ -169,6 +316,7 @@ START_TEST(three_of_five_cut_off_is_lost) {
     ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
     ck_assert_int_lt(ts_lost_at_ns(told), ts_answer_at_ns(answer));
+    parts_wait(ts_answer_set(answer), ENSEMBLES); /* also those that were not cut off */
     ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     ck_assert_int_eq(ts_lost_count(told), 1);
     member_links(m, _i, 3, TS_PASS);
@@ -177,83 +325,7 @@ START_TEST(three_of_five_cut_off_is_lost) {
 }
 END_TEST
 
-/* Not one of the sessions' own threads: the holder looks. */
-START_TEST(who_looks_finds_it_invalid_for_good) {
-    const char *path = ts_fresh_path();
-    struct member *m = member_new(path, SESSION_MS, NULL);
-    pdk_set *held = member_take(m);
-    parts_wait(held, ENSEMBLES);
-    member_links(m, 0, 3, TS_BLACKHOLE);
-    while (pdk_set_is_valid(held))
-        ;
-    member_links(m, 0, 3, TS_PASS);
-    for (int i = 0; i < 100; i++) {
-        ck_assert(!pdk_set_is_valid(held));
-        ts_sleep_ms(10);
-    }
-    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_LEASE);
-    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
-    majority_nodes(path, 0);
-}
-END_TEST
-
-/* ---- a part is lost by its node, or its session */
-
-static void wait_token_beyond(const pdk_set *held, int i, int64_t before) {
-    for (int64_t until = ts_now_ms() + ts_patience(PATIENCE_MS); pdk_hold_token(pdk_set_part(held, i)) == before;) {
-        ck_assert_int_lt(ts_now_ms(), until);
-        ts_sleep_ms(5);
-    }
-}
-
-START_TEST(a_part_is_taken_again) {
-    const char *path = ts_fresh_path();
-    struct member *m = member_new(path, SESSION_MS, NULL);
-    pdk_set *held = member_take(m);
-    parts_wait(held, ENSEMBLES);
-    for (int i = 0; i < 3; i++) { /* more than may be missing at a time */
-        int64_t before = pdk_hold_token(pdk_set_part(held, i));
-        if (_i)
-            ck_assert_int_eq(ts_expire(m->client[i]->proxy, majority_server(i)), 0);
-        else
-            ck_assert_int_eq(ts_delete(majority_server(i), pdk_hold_node(pdk_set_part(held, i))), 0);
-        wait_token_beyond(held, i, before);
-        parts_wait(held, ENSEMBLES);
-    }
-    ck_assert(pdk_set_is_valid(held));
-    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
-    majority_nodes(path, 0);
-}
-END_TEST
-
-static void act_slowly(pdk_set *held, void *user) {
-    (void)user;
-    ck_assert(!pdk_set_is_valid(held));
-    ts_sleep_ms(100);
-}
-
-/* Three nodes are deleted at about the same time: the word of it comes from three sessions. */
-START_TEST(lost_once) {
-    const char *path = ts_fresh_path();
-    struct member *m = member_new(path, SESSION_MS, NULL);
-    m->options.need = 4; /* so that one that is back soon does not save it */
-    pdk_set *held = member_take(m);
-    ts_lost *told = ts_lost_watch_set(held, act_slowly, NULL);
-    parts_wait(held, ENSEMBLES);
-    for (int i = 0; i < ENSEMBLES; i++)
-        member_links(m, i, 1, TS_BLACKHOLE);
-    ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
-    for (int i = 0; i < ENSEMBLES; i++)
-        member_links(m, i, 1, TS_PASS);
-    majority_nodes(path, 0); /* before the release */
-    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
-    ck_assert(ts_lost_wait_freed(told, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(ts_lost_count(told), 1);
-    ck_assert_int_eq(ts_lost_freed(told), 1);
-}
-END_TEST
-
-/* ---- some are down from the beginning */
+/* ---- some are down from the beginning, or somebody else's */
 
 START_TEST(two_are_down) {
     const char *path = ts_fresh_path();
@@ -274,31 +346,6 @@ START_TEST(two_are_down) {
     majority_nodes(path, 0);
 }
 END_TEST
-
-START_TEST(three_are_down) {
-    const char *path = ts_fresh_path();
-    pdk_set *held = NULL;
-    struct member *m = member_new(path, SESSION_MS, NULL);
-    m->options.patience_ms = 300;
-    member_links(m, 1, 3, TS_CUT);
-    ck_assert_int_eq(member_acquire(m, 1500, &held), PDK_UNAVAILABLE);
-    ck_assert(strstr(pdk_last_error(), path));
-    ck_assert_int_eq(member_acquire(m, 0, &held), PDK_UNAVAILABLE);
-    majority_nodes(path, 0);
-    ts_answer *answer = member_async(m, PDK_FOREVER), *blocked = member_thread(m, PDK_FOREVER);
-    ts_sleep_ms(1500);
-    ck_assert_int_eq(ts_answer_count(answer), 0);
-    member_links(m, 1, 3, TS_PASS);
-    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)) || ts_answer_wait(blocked, ts_patience(PATIENCE_MS)));
-    ts_answer *one = ts_answer_count(answer) > 0 ? answer : blocked, *two = one == answer ? blocked : answer;
-    ck_assert_int_eq(ts_answer_release(one), PDK_OK);
-    ck_assert(ts_answer_wait(two, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(ts_answer_release(two), PDK_OK);
-    majority_nodes(path, 0);
-}
-END_TEST
-
-/* ---- others */
 
 START_TEST(a_try) {
     const char *path = ts_fresh_path();
@@ -321,106 +368,307 @@ START_TEST(a_try) {
 }
 END_TEST
 
-/* Somebody holds one of the locks alone, and stays. _i: which one, and by a thread or by a callback. */
-START_TEST(one_lock_never_comes_free) {
-    const char *path = ts_fresh_path();
-    struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
-    int busy = _i % NEED;
-    pdk_hold *alone = ts_bench_acquire(other->lock[busy], 5000);
-    int64_t begun = ts_now_ms();
-    ts_answer *answer = _i < NEED ? member_thread(m, ts_patience(10000)) : member_async(m, ts_patience(10000));
-    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
-    ck_assert_msg(ts_answer_status(answer) == PDK_OK, "lock %d is busy, the others are free: %s", busy,
-                  pdk_status_name(ts_answer_status(answer)));
-    printf("lock %d is busy: granted after %d ms\n", busy, (int)(ts_now_ms() - begun));
-    ck_assert_int_ge(parts_held(ts_answer_set(answer)), NEED);
-    pdk_hold_release(alone);
-    parts_wait(ts_answer_set(answer), ENSEMBLES);
-    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
-    majority_nodes(path, 0);
-}
-END_TEST
+/* ---- how it ends */
 
-/* Each of them is granted in turn, although one lock never comes free. */
-START_TEST(several_beside_a_lock_that_never_comes_free) {
-    enum { MEMBERS = 4 };
-    const char *path = ts_fresh_path();
-    ts_answer *answers[MEMBERS];
-    struct member *other = member_new(path, SESSION_MS, NULL);
-    pdk_hold *alone = ts_bench_acquire(other->lock[0], 5000);
-    for (int i = 0; i < MEMBERS; i++)
-        answers[i] = member_async(member_new(path, SESSION_MS, NULL), PDK_FOREVER);
-    for (int left = MEMBERS; left > 0; left--) {
-        int one = 0;
-        for (int64_t until = ts_now_ms() + ts_patience(30000); ts_answer_count(answers[one]) == 0;) {
-            ck_assert_msg(ts_now_ms() < until, "%d wait, and none is granted", left);
-            one = (one + 1) % left;
-            ts_sleep_ms(5);
-        }
-        ck_assert_int_eq(ts_answer_release(answers[one]), PDK_OK);
-        answers[one] = answers[left - 1];
+static struct member *one;
+static const char *its_path;
+
+static void make_it(void) {
+    its_path = ts_fresh_path();
+    one = member_new(its_path, SESSION_MS, NULL);
+}
+
+/* From now on every round falls short. */
+static void no_majority(void) {
+    one->options.patience_ms = 50;
+    member_links(one, 2, 3, TS_CUT);
+}
+
+static void heal(void) { member_links(one, 2, 3, TS_PASS); }
+
+static void await(ts_answer *answer, pdk_status status) {
+    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
+    ck_assert_str_eq(pdk_status_name(ts_answer_status(answer)), pdk_status_name(status));
+    ck_assert_int_eq(ts_answer_count(answer), 1);
+}
+
+/* Another one gets it, and nothing is left. */
+static void check_clean(void) {
+    struct member *other = member_new(its_path, SESSION_MS, NULL);
+    ck_assert_int_eq(pdk_set_release(member_take(other)), PDK_OK);
+    majority_nodes(its_path, 0);
+}
+
+START_TEST(the_session_that_tells_is_closed) {
+    make_it();
+    pdk_set *held = member_take(one);
+    ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
+    parts_wait(held, ENSEMBLES);
+    if (_i) { /* its part is missing, or on its way */
+        member_links(one, 0, 1, TS_CUT);
+        parts_wait(held, ENSEMBLES - 1);
+        member_links(one, 0, 1, TS_PASS);
     }
-    pdk_hold_release(alone);
-    majority_nodes(path, 0);
+    ck_assert_int_eq(pdk_session_close(one->client[0]->session, CLOSE_MS), PDK_OK);
+    ck_assert(!pdk_set_is_valid(held));
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_CLOSED);
+    ck_assert_int_eq(ts_lost_count(told), 1);
+    for (int i = 1; i < ENSEMBLES; i++)
+        ck_assert(ts_wait_children(majority_server(i), one->path[i], 0, ts_patience(PATIENCE_MS))); /* at once */
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
+    check_clean();
 }
 END_TEST
 
-START_TEST(the_deadline) {
-    const char *path = ts_fresh_path();
-    struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
-    pdk_set *held = member_take(m), *none = NULL;
-    ck_assert_int_eq(member_acquire(other, 500, &none), PDK_TIMEOUT);
-    ck_assert_ptr_null(none);
-    ts_answer *answer = member_async(other, PDK_FOREVER);
-    int32_t ahead = -1;
-    while (ts_answer_position(answer, &ahead) != PDK_OK)
-        ts_sleep_ms(5);
-    ck_assert_int_eq(ahead, 1);
-    ck_assert_int_eq(ts_answer_cancel(answer), PDK_OK);
-    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(ts_answer_status(answer), PDK_CANCELED);
-    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
-    majority_nodes(path, 0);
+static void close_one(int i) { ck_assert_int_eq(pdk_session_close(one->client[i]->session, CLOSE_MS), PDK_OK); }
+
+static void never(pdk_status status, pdk_set *held, void *user) {
+    (void)held;
+    (void)user;
+    ck_abort_msg("answered: %s", pdk_status_name(status));
+}
+
+static void expect_closed(int which) {
+    pdk_set *held = NULL;
+    ck_assert_int_eq(member_acquire(one, 5000, &held), PDK_CLOSED);
+    ck_assert_ptr_null(held);
+    ck_assert(strstr(pdk_last_error(), one->path[which]));
+    ck_assert_int_eq(pdk_set_acquire_async(one->right, ENSEMBLES, 5000, &one->options, never, NULL, NULL), PDK_CLOSED);
+}
+
+/* Their rights are left out, as long as there are enough others. */
+START_TEST(closed_before) {
+    make_it();
+    for (int i = 1; i < 3; i++) {
+        close_one(i);
+        pdk_set *held = member_take(one);
+        parts_wait(held, ENSEMBLES - i);
+        ck_assert_ptr_null(pdk_set_part(held, i));
+        ck_assert_int_eq(pdk_set_release(held), PDK_OK);
+        ts_answer *answer = member_async(one, PDK_FOREVER);
+        await(answer, PDK_OK);
+        ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    }
+    close_one(3);
+    expect_closed(3);
+    make_it();
+    close_one(0); /* which would tell of the result */
+    expect_closed(0);
+    check_clean();
 }
 END_TEST
 
-/* A thread that holds it is told so, also by a part that was taken again. */
-START_TEST(it_belongs_to_its_thread) {
-    struct member *m = member_new(ts_fresh_path(), SESSION_MS, NULL);
-    pdk_set *held = member_take(m);
-    pdk_hold *none = NULL;
+START_TEST(closed_meanwhile) {
+    make_it();
+    struct member *other = member_new(its_path, SESSION_MS, NULL);
+    pdk_hold *first = ts_bench_acquire(other->lock[0], 5000);
+    ts_answer *answer = _i ? member_thread(one, PDK_FOREVER) : member_async(one, PDK_FOREVER);
+    ck_assert(ts_wait_children(majority_server(0), one->path[0], 2, ts_patience(PATIENCE_MS)));
+    for (int i = 1; i < 3; i++)
+        ck_assert_int_eq(pdk_session_close(one->client[i]->session, CLOSE_MS), PDK_OK);
+    pdk_hold_release(first);
+    await(answer, PDK_OK);
+    const pdk_set *held = ts_answer_set(answer);
+    ck_assert_int_eq(parts_held(held), 3);
+    ck_assert_ptr_null(pdk_set_part(held, 1));
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    check_clean();
+}
+END_TEST
+
+/* ---- a callback that comes too late */
+
+static void dispatch(int from) {
+    for (int i = from; i < ENSEMBLES; i++)
+        pdk_session_dispatch(one->client[i]->session, NULL);
+}
+
+/* The first tells of the result. It is needed until the second is left out. */
+static bool dispatch_until_decided(void *claim) {
+    int32_t ahead;
+    dispatch(ts_child_count(majority_server(2), one->path[2]) == 1 ? 1 : 0);
+    return pdk_set_claim_position(claim, &ahead) == PDK_NOT_HELD;
+}
+
+static bool dispatch_until_answered(void *answer) {
+    dispatch(0);
+    return ts_answer_count(answer) > 0;
+}
+
+/* Enough of them were granted in time, so what the second had to say is not the answer. _i: it was silent; or its session was closed. */
+START_TEST(a_late_callback) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    its_path = ts_fresh_path();
+    one = member_new(its_path, SESSION_MS, &options);
+    one->options.patience_ms = (int32_t)ts_patience(200);
+    if (_i)
+        member_links(one, 1, 1, TS_CUT);
+    else
+        close_one(1);
+    ts_answer *answer = member_async(one, ts_patience(3000));
+    const int64_t late = ts_now_ms() + ts_patience(3000);
+    ck_assert(ts_wait_until(dispatch_until_decided, ts_answer_set_claim(answer), ts_patience(PATIENCE_MS)));
+    ck_assert_int_lt(ts_now_ms(), late);
+    ck_assert_int_eq(ts_answer_count(answer), 0);
+    ts_sleep_ms(late - ts_now_ms() + 100);
+    ck_assert(ts_wait_until(dispatch_until_answered, answer, ts_patience(PATIENCE_MS)));
+    await(answer, PDK_TIMEOUT);
+    check_clean();
+}
+END_TEST
+
+/* ---- objects that are dropped */
+
+START_TEST(a_lock_is_dropped_while_it_is_held) {
+    make_it();
+    pdk_set *held = member_take(one);
     parts_wait(held, ENSEMBLES);
-    int64_t before = pdk_hold_token(pdk_set_part(held, 1));
+    member_drop_lock(one, 1);
+    ck_assert_int_eq(parts_held(held), ENSEMBLES);
     ck_assert_int_eq(ts_delete(majority_server(1), pdk_hold_node(pdk_set_part(held, 1))), 0);
-    wait_token_beyond(held, 1, before);
-    parts_wait(held, ENSEMBLES);
-    ck_assert_int_eq(pdk_lock_acquire(m->lock[1], 1000, &none), PDK_DEADLOCK);
-    pdk_set_detach_thread(held);
-    ck_assert_int_eq(pdk_lock_acquire(m->lock[1], 200, &none), PDK_TIMEOUT);
+    parts_wait(held, ENSEMBLES - 1);
+    ts_sleep_ms(300);
+    ck_assert_int_eq(parts_held(held), ENSEMBLES - 1); /* it is not taken again */
+    ck_assert(pdk_set_is_valid(held));
     ck_assert_int_eq(pdk_set_release(held), PDK_OK);
+    check_clean();
 }
 END_TEST
+
+START_TEST(locks_are_dropped_while_it_waits) {
+    make_it();
+    struct member *other = member_new(its_path, SESSION_MS, NULL);
+    pdk_set *held = member_take(other);
+    ts_answer *answer = member_async(one, PDK_FOREVER);
+    ck_assert(ts_wait_children(majority_server(0), one->path[0], 2, ts_patience(PATIENCE_MS)));
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(ts_answer_count(answer), 0);
+        member_drop_lock(one, i);
+        ts_sleep_ms(100); /* it goes on to the next */
+    }
+    await(answer, PDK_CANCELED);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
+    check_clean();
+}
+END_TEST
+
+/* ---- threads and claims */
+
+static void *acquire(void *unused) {
+    pdk_set *held = NULL;
+    (void)unused;
+    member_acquire(one, PDK_FOREVER, &held);
+    return NULL;
+}
+
+/* Cancels a thread that has run for so long. */
+static void cancel_after(int64_t ms, void *(*fn)(void *user), void *user) {
+    pthread_t thread;
+    void *result = NULL;
+    ck_assert_int_eq(pthread_create(&thread, NULL, fn, user), 0);
+    ts_sleep_ms(ms);
+    ck_assert_int_eq(pthread_cancel(thread), 0);
+    ck_assert_int_eq(pthread_join(thread, &result), 0);
+    ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+}
+
+START_TEST(a_thread_is_cancelled_in_a_queue) {
+    make_it();
+    pdk_set *held = member_take(member_new(its_path, SESSION_MS, NULL));
+    cancel_after(1000, acquire, NULL);
+    pdk_set_release(held);
+    check_clean();
+}
+END_TEST
+
+static void *wait_for_more(void *set) {
+    pdk_set_ensure(set, 1600); /* it waits: the links are silent */
+    return NULL;
+}
+
+START_TEST(a_thread_is_cancelled_in_ensure) {
+    make_it();
+    pdk_set *held = member_take(one);
+    member_links(one, 0, 5, TS_BLACKHOLE);
+    while (pdk_set_remaining_ms(held) > 1500)
+        ts_sleep_ms(5);
+    cancel_after(200, wait_for_more, held);
+    member_links(one, 0, 5, TS_PASS);
+    pdk_set_release(held);
+    check_clean();
+}
+END_TEST
+
+static pdk_interrupt *interrupt;
+
+static pdk_status acquire_with_interrupt(void *unused, int64_t timeout_ms, pdk_set **out) {
+    (void)unused;
+    pdk_interrupt_attach(interrupt);
+    pdk_status status = member_acquire(one, timeout_ms, out);
+    pdk_interrupt_detach();
+    return status;
+}
+
+/* Between two rounds nothing of it is in any queue. */
+enum { CLOSED, CLOSED_UNDER_A_THREAD, CANCELLED, THREAD_CANCELLED, INTERRUPTED, ENDS };
+
+START_TEST(ended_between_rounds) {
+    int32_t ahead;
+    make_it();
+    no_majority();
+    if (_i == THREAD_CANCELLED) {
+        cancel_after(1500, acquire, NULL);
+    } else if (_i == INTERRUPTED) {
+        ck_assert_int_eq(pdk_interrupt_new(&interrupt), PDK_OK);
+        ts_answer *answer = ts_answer_block_set(acquire_with_interrupt, NULL, PDK_FOREVER);
+        ts_sleep_ms(1500);
+        pdk_interrupt_raise(interrupt);
+        await(answer, PDK_CANCELED);
+        pdk_interrupt_unref(interrupt);
+    } else {
+        ts_answer *answer =
+            _i == CLOSED_UNDER_A_THREAD ? member_thread(one, PDK_FOREVER) : member_async(one, PDK_FOREVER);
+        ts_sleep_ms(1500); /* by now the pauses are long */
+        ck_assert(_i != CANCELLED || ts_answer_position(answer, &ahead) == PDK_UNAVAILABLE);
+        if (_i == CANCELLED)
+            ck_assert_int_eq(ts_answer_cancel(answer), PDK_OK);
+        else
+            close_one(0);
+        await(answer, _i == CANCELLED ? PDK_CANCELED : PDK_CLOSED);
+    }
+    heal();
+    check_clean();
+}
+END_TEST
+
+static TCase *add_case(Suite *suite, const char *name) {
+    TCase *tcase = tcase_create(name);
+    tcase_add_checked_fixture(tcase, start_servers, clear);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("majority");
-    TCase *all = majority_case(suite, "majority");
+    TCase *all = add_case(suite, "held"), *ends = add_case(suite, "ends");
     tcase_add_test(all, granted_with_enough_and_completed);
-    tcase_add_test(all, asynchronously);
     tcase_add_loop_test(all, ensured, 0, 2);
     tcase_add_loop_test(all, ensured_beside_short_sessions, 0, 2);
     tcase_add_loop_test(all, not_ensured, 0, 2);
     tcase_add_loop_test(all, two_of_five_cut_off_goes_on, 0, 2);
     tcase_add_loop_test(all, three_of_five_cut_off_is_lost, 0, 2);
-    tcase_add_test(all, who_looks_finds_it_invalid_for_good);
-    tcase_add_loop_test(all, a_part_is_taken_again, 0, 2);
-    tcase_add_test(all, lost_once);
     tcase_add_test(all, two_are_down);
-    tcase_add_test(all, three_are_down);
     tcase_add_test(all, a_try);
-    tcase_add_loop_test(all, one_lock_never_comes_free, 0, 2 * NEED);
-    tcase_add_test(all, several_beside_a_lock_that_never_comes_free);
-    tcase_add_test(all, the_deadline);
-    tcase_add_test(all, it_belongs_to_its_thread);
+    tcase_add_loop_test(ends, the_session_that_tells_is_closed, 0, 2);
+    tcase_add_test(ends, closed_before);
+    tcase_add_loop_test(ends, closed_meanwhile, 0, 2);
+    tcase_add_loop_test(ends, a_late_callback, 0, 2);
+    tcase_add_test(ends, a_lock_is_dropped_while_it_is_held);
+    tcase_add_test(ends, locks_are_dropped_while_it_waits);
+    tcase_add_test(ends, a_thread_is_cancelled_in_a_queue);
+    tcase_add_test(ends, a_thread_is_cancelled_in_ensure);
+    tcase_add_loop_test(ends, ended_between_rounds, 0, ENDS);
     return suite;
 }
 
