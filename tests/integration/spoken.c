@@ -43,8 +43,6 @@ int64_t spoken_number(const char *word) {
     return g_ascii_strtoll(line + strlen(word) + 1, NULL, 10);
 }
 
-bool spoken_silence(int64_t ms) { return !ts_fd_readable(fileno(from), ms); }
-
 int spoken_status(void) {
     const int status = ts_wait(process, ts_patience(PATIENCE_MS));
     process = 0;

@@ -13,8 +13,6 @@ void spoken_say(const char *word, int64_t number);
 pid_t spoken_start(const char *first, ...) __attribute__((sentinel));
 /* The number of the next line, which must begin with that word. */
 int64_t spoken_number(const char *word);
-/* It says nothing for so long. */
-bool spoken_silence(int64_t ms);
 /* Waits for its end, and returns its status. */
 int spoken_status(void);
 /* Kills it, if it is there. For teardown. */

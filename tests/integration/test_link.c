@@ -13,8 +13,6 @@ static void ensure_all(int64_t ms) {
         assert_recipe(s->p.r, ts_answer_ensure(s->held, ms) == PDK_OK);
 }
 
-/* ---- what is held */
-
 /* Each cut ends in time. Requests that were sent after the reconnect renew the lease. */
 START_TEST(a_short_cut_is_survived) {
     sides_hold(SESSION_MS);
@@ -59,24 +57,6 @@ START_TEST(a_short_silence_is_survived) {
         sides_assert_kept();
     }
     sides_release();
-}
-END_TEST
-
-/* ---- sessions */
-
-/* Nothing is held, and nothing is claimed. The events come all the same: one RESTORED for each SUSPENDED. */
-START_TEST(an_idle_session_is_restored_each_time) {
-    ts_client *client = ts_bench_client(SESSION_MS);
-
-    for (int i = 1; i <= 4; i++) {
-        ts_proxy_reset(client->proxy);
-        ck_assert_msg(ts_wait_event(client, PDK_SESSION_SUSPENDED, i, ts_patience(1000)), "SUSPENDED %d", i);
-        ck_assert_msg(ts_wait_event(client, PDK_SESSION_RESTORED, i, ts_patience(2500)), "RESTORED %d", i);
-    }
-    ts_sleep_ms(300);
-    ck_assert_int_eq(ts_events(client, PDK_SESSION_SUSPENDED), 4);
-    ck_assert_int_eq(ts_events(client, PDK_SESSION_RESTORED), 4);
-    ck_assert_int_eq(ts_events(client, PDK_SESSION_CONNECTED), 1);
 }
 END_TEST
 
@@ -133,7 +113,6 @@ static Suite *make_suite(void) {
 
     tcase_add_test(tcase, a_short_cut_is_survived);
     tcase_add_test(tcase, a_short_silence_is_survived);
-    tcase_add_test(tcase, an_idle_session_is_restored_each_time);
     tcase_add_test(tcase, restored_comes_with_a_lease);
     tcase_add_test(tcase, a_server_that_restarts_quickly);
     return suite;

@@ -164,37 +164,6 @@ START_TEST(descriptors_and_threads_come_back) {
 }
 END_TEST
 
-/* ---- several sessions */
-
-START_TEST(sessions_of_one_process_exclude_each_other) {
-    enum { SESSIONS = 5 };
-    pdk_session *sessions[SESSIONS];
-    pdk_lock *locks[SESSIONS];
-    pdk_hold *hold = NULL;
-    for (int i = 0; i < SESSIONS; i++) {
-        ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), NULL, &sessions[i]), PDK_OK);
-        ck_assert_int_eq(pdk_lock_new(sessions[i], "/process/several", NULL, &locks[i]), PDK_OK);
-        for (int j = 0; j < i; j++)
-            ck_assert_int_ne(pdk_session_id(sessions[i]), pdk_session_id(sessions[j]));
-    }
-    for (int i = 0; i < SESSIONS; i++) {
-        ck_assert_int_eq(pdk_lock_acquire(locks[i], 5000, &hold), PDK_OK);
-        for (int j = 0; j < SESSIONS; j++) {
-            pdk_hold *none = NULL;
-            pdk_status status = pdk_lock_acquire(locks[j], 0, &none);
-            /* each thread tries the object that it holds, and one that is behind */
-            ck_assert_int_eq(status, j == i ? PDK_DEADLOCK : PDK_BUSY);
-        }
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        ck_assert_int_eq(pdk_session_flush(sessions[i], 5000), PDK_OK);
-    }
-    for (int i = 0; i < SESSIONS; i++) {
-        pdk_lock_unref(locks[i]);
-        close_session(sessions[i]);
-    }
-}
-END_TEST
-
 /* ---- IPv6 */
 
 static bool has_ipv6(void) {
@@ -242,7 +211,6 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, no_descriptor_survives_an_exec);
     tcase_add_test(cases, descriptors_of_others_are_left_alone);
     tcase_add_test(cases, descriptors_and_threads_come_back);
-    tcase_add_test(cases, sessions_of_one_process_exclude_each_other);
     tcase_add_test(cases, an_ipv6_address_is_connected);
     suite_add_tcase(suite, cases);
     return suite;

@@ -1,5 +1,7 @@
-/* A session is closed over all that a recipe may have pending: in time, each claim is answered, and nothing is left. */
+/* A session is closed over all that a recipe may have pending: in time, each claim is answered, and nothing is left. What was made before
+ * stays in the hands of its owners. Which status each call answers from then on, tests/input plays. */
 #include <glib.h>
+#include <string.h>
 
 #include "sides.h"
 #include "ts_check.h"
@@ -101,10 +103,63 @@ START_TEST(at_any_moment_of_an_acquisition) {
 }
 END_TEST
 
+/* ---- what was made before */
+
+static void lost_after_close(pdk_hold *hold, pdk_reason reason, void *user) {
+    (void)hold;
+    (void)reason;
+    (void)user;
+    g_error("a callback after pdk_session_close has returned");
+}
+
+static void count_up(void *number) { ++*(int *)number; }
+
+static void expect_lost(pdk_hold *hold, int64_t token, const char *sequencer) {
+    int freed = 0;
+    ck_assert(!pdk_hold_is_valid(hold));
+    ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_CLOSED);
+    ck_assert_int_eq(pdk_hold_token(hold), token);
+    ck_assert_int_eq(g_ascii_strtoll(pdk_hold_token_text(hold), NULL, 10), token);
+    ck_assert_str_eq(pdk_hold_sequencer(hold), sequencer);
+    ck_assert(ts_fd_readable(pdk_hold_fd(hold), 0));
+    pdk_hold_detach_thread(hold);
+    ck_assert_int_eq(pdk_hold_on_lost(hold, lost_after_close, &freed, count_up), PDK_OK);
+    pdk_hold *kept = pdk_hold_ref(hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_hold_release(kept), PDK_NOT_HELD);
+    ck_assert_int_eq(freed, 1);
+}
+
+/* _i: how it is dispatched. */
+START_TEST(owners_keep_what_they_have) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.dispatch = _i ? PDK_DISPATCH_MANUAL : PDK_DISPATCH_THREAD;
+    const ts_client *client = ts_client_open_with(ts_bench_server(), NULL, &options);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(client, ts_fresh_path()), PATIENCE_MS);
+    const int64_t token = pdk_hold_token(hold);
+    g_autofree char *sequencer = g_strdup(pdk_hold_sequencer(hold));
+    pdk_session *s = client->session;
+    int count = 77;
+
+    ck_assert_int_eq(pdk_session_close(s, PATIENCE_MS), PDK_OK);
+    ck_assert_int_eq(pdk_session_close(s, 0), PDK_OK);
+    ck_assert_int_eq(pdk_session_id(s), 0);
+    ck_assert_ptr_nonnull(strchr(pdk_session_identity(s), ':'));
+    for (int i = 0; i < 2 && _i; i++) { /* a loop hears of the close, and runs nothing more */
+        ck_assert(ts_fd_readable(pdk_session_fd(s), 0));
+        ck_assert_int_eq(pdk_session_dispatch(s, &count), PDK_CLOSED);
+        ck_assert_int_eq(count, 77);
+    }
+    expect_lost(hold, token, sequencer);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("recipes_closed");
     TCase *tcase = ts_bench_case(suite, "all");
     tcase_add_loop_test(tcase, over_all_that_can_be_pending, 0, 3);
+    tcase_add_loop_test(tcase, owners_keep_what_they_have, 0, 2);
     recipes_each(suite, at_any_moment_of_an_acquisition, 1);
     return suite;
 }

@@ -55,16 +55,6 @@ START_TEST(in_the_queue_the_deadline_is_kept) {
 }
 END_TEST
 
-START_TEST(cut_off_the_deadline_is_kept) {
-    begin(_i);
-    ts_proxy_set_mode(it.client[1]->proxy, TS_BLACKHOLE);
-    const int64_t began = ts_now_ms();
-    assert_in_time(wait_for(_i, deadline()), began, PDK_UNAVAILABLE);
-    ts_proxy_heal(it.client[1]->proxy);
-    finish();
-}
-END_TEST
-
 /* Behind a claim of its own object, where that may share a node with it; and one that is cancelled there. */
 START_TEST(behind_a_claim_of_its_own) {
     begin(_i);
@@ -265,7 +255,6 @@ END_TEST
 static Suite *make_suite(void) {
     Suite *suite = suite_create("recipes_waiting");
     recipes_each(suite, in_the_queue_the_deadline_is_kept, 2);
-    recipes_each(suite, cut_off_the_deadline_is_kept, 2);
     recipes_each(suite, behind_a_claim_of_its_own, 1);
     recipes_each(suite, a_cancelled_claim, 1);
     recipes_each(suite, a_cancelled_thread, 1);

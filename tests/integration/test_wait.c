@@ -5,6 +5,7 @@
 
 #include "sides.h"
 #include "ts_check.h"
+#include "ts_rwlock.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 4000, WAITERS = 5 };
@@ -19,16 +20,6 @@ static struct {
     ts_answer *waiters[WAITERS + 1]; /* index 0 is not used */
 } queue;
 
-static void await_position(ts_answer *answer) {
-    int32_t ahead;
-    const int64_t end = ts_now_ms() + ts_patience(5000);
-
-    while (pdk_claim_position(ts_answer_claim(answer), &ahead) == PDK_UNAVAILABLE) {
-        ck_assert_int_lt(ts_now_ms(), end);
-        ts_sleep_ms(1);
-    }
-}
-
 static void make_queue(int waiters) {
     queue.path = ts_fresh_path();
     for (int i = 0; i <= waiters; i++) {
@@ -37,7 +28,7 @@ static void make_queue(int waiters) {
     queue.held = ts_bench_acquire(ts_lock(queue.clients[0], queue.path), 5000);
     for (int i = 1; i <= waiters; i++) {
         queue.waiters[i] = ts_acquire_async(ts_lock(queue.clients[i], queue.path), 30000);
-        await_position(queue.waiters[i]);
+        ts_await_queued(queue.waiters[i]);
     }
 }
 
@@ -53,17 +44,13 @@ static char *node_of(int i) {
 
 /* ---- the watches ---- */
 
-typedef struct {
-    int64_t wanted;
-} watch_count;
-
-static bool has_watches(void *user) { return ts_watch_count(server()) == ((watch_count *)user)->wanted; }
+static bool has_watches(void *wanted) { return ts_watch_count(server()) == *(int *)wanted; }
 
 START_TEST(each_waiter_watches_its_predecessor_only) {
-    watch_count count = {.wanted = WAITERS + 1}; /* the hold watches its own node */
+    int wanted = WAITERS + 1; /* the hold watches its own node */
 
     make_queue(WAITERS);
-    ck_assert_msg(ts_wait_until(has_watches, &count, 2000), "%d watches", (int)ts_watch_count(server()));
+    ck_assert_msg(ts_wait_until(has_watches, &wanted, 2000), "%d watches", (int)ts_watch_count(server()));
     g_autofree char *wchp = ts_fourletter(server(), "wchp");
     g_auto(GStrv) children = ts_children(server(), queue.path, NULL);
     ck_assert_uint_eq(g_strv_length(children), WAITERS + 1);
@@ -76,8 +63,8 @@ START_TEST(each_waiter_watches_its_predecessor_only) {
         assert_granted(i);
         ck_assert_int_eq(ts_answer_release(queue.waiters[i]), PDK_OK);
     }
-    count.wanted = 0;
-    ck_assert_msg(ts_wait_until(has_watches, &count, 2000), "%d watches", (int)ts_watch_count(server()));
+    wanted = 0;
+    ck_assert_msg(ts_wait_until(has_watches, &wanted, 2000), "%d watches", (int)ts_watch_count(server()));
 }
 END_TEST
 
@@ -129,18 +116,22 @@ START_TEST(a_write_to_the_predecessor_does_not_lose_the_wake_up) {
 }
 END_TEST
 
-/* Without permission to read its data, the waiter watches its existence. */
-START_TEST(a_predecessor_that_may_not_be_read) {
-    make_queue(0);
-    g_autofree char *node = node_of(0);
+static void forbid_to_read(const char *node) {
     ts_observer *o = ts_observer_open(server());
     ck_assert_ptr_nonnull(o);
     const int rc = ts_observer_set_acl(o, node, TS_PERM_ADMIN, "world", "anyone");
     ts_observer_close(o);
     ck_assert_int_eq(rc, 0);
+}
+
+/* Without permission to read its data, the waiter watches its existence. */
+START_TEST(a_predecessor_that_may_not_be_read) {
+    make_queue(0);
+    g_autofree char *node = node_of(0);
+    forbid_to_read(node);
     queue.clients[1] = ts_bench_client(5 * SESSION_MS); /* it asks once a second all the same */
     queue.waiters[1] = ts_acquire_async(ts_lock(queue.clients[1], queue.path), 10000);
-    await_position(queue.waiters[1]);
+    ts_await_queued(queue.waiters[1]);
     ts_sleep_ms(100);
     ck_assert_int_eq(ts_answer_count(queue.waiters[1]), 0);
     ck_assert(pdk_hold_is_valid(queue.held));
@@ -154,12 +145,8 @@ END_TEST
 START_TEST(a_predecessor_that_may_not_be_read_any_more) {
     make_queue(1);
     g_autofree char *node = node_of(0);
-    ts_observer *o = ts_observer_open(server());
-    ck_assert_ptr_nonnull(o);
     ts_sleep_ms(100); /* the waiter's watch is set */
-    const int rc = ts_observer_set_acl(o, node, TS_PERM_ADMIN, "world", "anyone");
-    ts_observer_close(o);
-    ck_assert_int_eq(rc, 0);
+    forbid_to_read(node);
     ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
     ck_assert(ts_wait_children(server(), queue.path, 1, 2000));
     ck_assert_msg(ts_answer_wait(queue.waiters[1], SESSION_MS + ts_patience(1500)), "the waiter is not granted");
@@ -168,25 +155,6 @@ START_TEST(a_predecessor_that_may_not_be_read_any_more) {
 END_TEST
 
 /* ---- the waiter's own link fails */
-
-/* It was in the queue before the link failed, so its time passes in the queue. The session outlasts that: a set whose
- * session has ended begins with its first right again. */
-START_TEST(in_the_queue_and_then_cut_off) {
-    const int64_t began = ts_now_ms(), timeout_ms = ts_patience(3000);
-    sides_wait(4 * (int)timeout_ms, timeout_ms);
-    sides_links(1, TS_CUT);
-    for (each_side(s)) {
-        ck_assert(ts_answer_wait(s->waiter, began + 2 * timeout_ms - ts_now_ms()));
-        pair_expect(&s->p, s->waiter, PDK_TIMEOUT);
-    }
-    sides_links(1, TS_PASS);
-    for (each_side(s)) {
-        assert_recipe(s->p.r, ts_answer_is_valid(s->held));
-        pair_admit(&s->p, 0, s->held);
-        recipe_await_nodes(s->p.r, s->p.path, 0);
-    }
-}
-END_TEST
 
 static const ts_proxy_mode ways_to_fail[] = {TS_CUT, TS_BLACKHOLE, TS_BLACKHOLE_DOWN, TS_DROP_REPLIES};
 
@@ -276,7 +244,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_write_to_the_predecessor_does_not_lose_the_wake_up);
     tcase_add_test(tcase, a_predecessor_that_may_not_be_read);
     tcase_add_test(tcase, a_predecessor_that_may_not_be_read_any_more);
-    tcase_add_test(tcase, in_the_queue_and_then_cut_off);
     tcase_add_loop_test(tcase, a_release_while_the_waiter_is_cut_off, 0, G_N_ELEMENTS(ways_to_fail));
     tcase_add_test(tcase, a_waiter_keeps_its_place_across_reconnects);
     tcase_add_test(tcase, a_release_at_any_moment);
