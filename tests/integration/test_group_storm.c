@@ -111,45 +111,11 @@ START_TEST(a_storm_with_a_cut) {
 }
 END_TEST
 
-/* Members that change without a pause are told all the same. */
-static gint stop_writing;
-
-static gpointer write_on(gpointer member) {
-    for (int i = 0; !g_atomic_int_get(&stop_writing); i++)
-        pdk_member_set_data(member, &i, sizeof i, 1000);
-    return NULL;
-}
-
-START_TEST(a_member_that_never_rests) {
-    enum { WRITERS = 4 };
-    GThread *threads[WRITERS];
-    make_it();
-    for (int i = 0; i < WRITERS; i++)
-        it.members[i] = member_joined(it.clients[i], it.path, "begin");
-    assert_count(WRITERS);
-    g_atomic_int_set(&stop_writing, 0);
-    for (int i = 0; i < WRITERS; i++)
-        threads[i] = g_thread_new("writer", write_on, it.members[i]);
-    const int views = watch_views(it.watches[0]);
-    for (int i = 0; i < 500 && watch_views(it.watches[0]) < views + 3; i++)
-        ts_sleep_ms(20);
-    g_atomic_int_set(&stop_writing, 1);
-    for (int i = 0; i < WRITERS; i++)
-        g_thread_join(threads[i]);
-    ck_assert_int_ge(watch_views(it.watches[0]), views + 3);
-    for (int i = 0; i < WRITERS; i++)
-        ck_assert_int_eq(pdk_member_set_data(it.members[i], "end", 3, ts_patience(LONG_MS)), PDK_OK);
-    for (int i = 0; i < WATCHERS; i++)
-        assert_watch(it.watches[i], "end,end,end,end");
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("group_storm");
     TCase *storm = ts_bench_case(suite, "storm");
     tcase_add_test(storm, a_storm);
     tcase_add_test(storm, a_storm_with_a_cut);
-    tcase_add_test(storm, a_member_that_never_rests);
     return suite;
 }
 
