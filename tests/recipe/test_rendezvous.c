@@ -2,8 +2,6 @@
 #include <check.h>
 #include <glib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "rendezvous.h"
 #include "ts_bench.h"
@@ -71,26 +69,6 @@ START_TEST(it_opens_at_n) {
         ck_assert_int_eq(ts_answer_release(answers[i]), PDK_OK);
         assert_present(path, 3 - i);
     }
-}
-END_TEST
-
-/* Two threads of one process, on one session. */
-START_TEST(threads_are_participants) {
-    const char *path = ts_fresh_path();
-    const ts_client *client = ts_bench_client(SESSION_MS);
-    ts_answer *first = enter(client, path, 2, LONG_MS);
-
-    assert_present(path, 1);
-    assert_shut(&first, 1);
-    ts_answer *second = enter(client, path, 2, LONG_MS);
-    assert_answer(first, PDK_OK);
-    assert_answer(second, PDK_OK);
-    assert_present(path, 2);
-    ck_assert_int_eq(ts_answer_release(first), PDK_OK);
-    assert_present(path, 1); /* leaving is each one's own */
-    ck_assert(pdk_hold_is_valid(ts_answer_hold(second)));
-    ck_assert_int_eq(ts_answer_release(second), PDK_OK);
-    assert_present(path, 0);
 }
 END_TEST
 
@@ -197,39 +175,6 @@ START_TEST(an_expired_participant_does_not_count) {
 }
 END_TEST
 
-/* A participant whose node was deleted enters again. */
-START_TEST(a_deleted_node) {
-    const char *path = ts_fresh_path();
-    ts_answer *answer = enter(ts_bench_client(SESSION_MS), path, 2, LONG_MS);
-
-    assert_present(path, 1);
-    g_auto(GStrv) before = ts_children(server(), path, NULL);
-    g_autofree char *node = g_strdup_printf("%s/%s", path, before[0]);
-    ck_assert_int_eq(ts_delete(server(), node), 0);
-    ck_assert(ts_wait_children(server(), path, 1, ts_patience(SOON_MS)));
-    ts_answer *other = enter(ts_bench_client(SESSION_MS), path, 2, LONG_MS);
-    assert_answer(answer, PDK_OK);
-    assert_answer(other, PDK_OK);
-    g_auto(GStrv) after = ts_children(server(), path, NULL);
-    ck_assert_int_eq(g_strv_length(after), 2);
-    ck_assert(!g_strv_contains((const char *const *)after, before[0]));
-}
-END_TEST
-
-/* A node that bears a name of this session, and that no participant has. */
-START_TEST(an_orphan_does_not_count) {
-    const char *path = ts_fresh_path();
-    ts_answer *answer = enter(ts_bench_client(SESSION_MS), path, 2, LONG_MS);
-
-    assert_present(path, 1);
-    g_auto(GStrv) children = ts_children(server(), path, NULL);
-    const int prefix = (int)strlen("_c_01234567-0123-0123-0123-");
-    g_autofree char *orphan = g_strdup_printf("%s/%.*sfedcba987654-lock-0000000007", path, prefix, children[0]);
-    ck_assert_int_eq(ts_create(server(), orphan, "", TS_PERSISTENT, NULL), 0);
-    assert_shut(&answer, 1);
-}
-END_TEST
-
 /* Other nodes do not count, also a contender of another recipe. */
 START_TEST(strangers) {
     static const char *const names[] = {"stranger", "_c_7d9b3a1e-0000-4000-8000-000000000000-latch-0000000000"};
@@ -276,25 +221,6 @@ START_TEST(a_lost_request_or_reply) {
     assert_present(path, lost->participants);
     ck_assert_int_eq(ts_get(server(), path, &mark, NULL, NULL), 0);
     ck_assert_str_eq(mark, "open");
-}
-END_TEST
-
-/* The claim is cancelled, and a hold is lost. Both leave at once: the close waits for them. */
-START_TEST(the_session_is_closed) {
-    const char *path = ts_fresh_path();
-    const ts_client *client = ts_bench_client(SESSION_MS);
-    pdk_hold *present = NULL, *hold = NULL;
-    g_autofree char *other = g_strconcat(path, "/other", NULL);
-
-    ck_assert_int_eq(rendezvous_enter(client->session, other, 1, LONG_MS, &present), PDK_OK);
-    ts_answer *answer = enter(client, path, 2, PDK_FOREVER);
-    ck_assert(ts_wait_children(server(), path, 2, ts_patience(SOON_MS))); /* "other", and the participant */
-    ck_assert_int_eq(pdk_session_close(client->session, 5000), PDK_OK);
-    assert_answer(answer, PDK_CLOSED);
-    ck_assert_int_eq(ts_child_count(server(), path), 1);
-    ck_assert_int_eq(ts_child_count(server(), other), 0);
-    ck_assert_int_eq(pdk_hold_release(present), PDK_LOST);
-    ck_assert_int_eq(rendezvous_enter(client->session, path, 2, 0, &hold), PDK_CLOSED);
 }
 END_TEST
 
@@ -351,43 +277,20 @@ START_TEST(no_permission) {
 }
 END_TEST
 
-START_TEST(a_forked_child) {
-    const char *path = ts_fresh_path();
-    const ts_client *client = ts_bench_client(SESSION_MS);
-    pdk_hold *hold = NULL;
-    int status = 0;
-    const pid_t child = fork();
-
-    if (child == 0)
-        _exit(rendezvous_enter(client->session, path, 1, 0, &hold));
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), PDK_FORKED);
-    ck_assert_int_eq(ts_exists(server(), path, NULL), NO_NODE);
-    ck_assert_int_eq(rendezvous_enter(client->session, path, 1, 5000, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rendezvous");
     TCase *tcase = ts_bench_case(suite, "rendezvous");
 
     tcase_add_test(tcase, it_opens_at_n);
-    tcase_add_test(tcase, threads_are_participants);
     tcase_add_test(tcase, the_deadline);
     tcase_add_test(tcase, a_try_does_not_wait);
     tcase_add_test(tcase, it_stays_open);
     tcase_add_test(tcase, a_slow_participant_gets_in_after_the_others_have_left);
     tcase_add_test(tcase, an_expired_participant_does_not_count);
-    tcase_add_test(tcase, a_deleted_node);
-    tcase_add_test(tcase, an_orphan_does_not_count);
     tcase_add_test(tcase, strangers);
     tcase_add_loop_test(tcase, a_lost_request_or_reply, 0, G_N_ELEMENTS(losses));
-    tcase_add_test(tcase, the_session_is_closed);
     tcase_add_test(tcase, bad_input);
     tcase_add_loop_test(tcase, no_permission, 0, 3);
-    tcase_add_test(tcase, a_forked_child);
     return suite;
 }
 
