@@ -58,6 +58,23 @@ START_TEST(the_earliest_happens_first_and_equals_in_order) {
 }
 END_TEST
 
+START_TEST(memory_is_zeroed_and_given_back) {
+    for (int32_t round = 0; round < 3; round++) {
+        unsigned char *memory = sim_alloc(&agenda, 3 << 20);
+        for (size_t i = 0; i < 3 << 20; i += 4096)
+            ck_assert_uint_eq(memory[i], 0);
+        memset(memory, 1, 3 << 20);
+        unsigned char *little = sim_alloc(&agenda, 5);
+        ck_assert_uint_eq((uintptr_t)little % 16, 0);
+        ck_assert_uint_eq(little[4], 0);
+        memset(little, 1, 5);
+        sim_agenda_begin(&agenda, 1);
+    }
+    ck_assert_str_eq(sim_text(&agenda, "text"), "text");
+    ck_assert_ptr_null(sim_text(&agenda, NULL));
+}
+END_TEST
+
 /* ---- pipes */
 
 START_TEST(packets_keep_their_order) {
@@ -186,6 +203,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("sim_net");
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_add_test(cases, the_earliest_happens_first_and_equals_in_order);
+    tcase_add_test(cases, memory_is_zeroed_and_given_back);
     tcase_add_test(cases, packets_keep_their_order);
     tcase_add_test(cases, a_way_may_be_slow_in_one_direction);
     tcase_add_test(cases, what_is_blocked_waits);

@@ -310,6 +310,44 @@ START_TEST(an_unprotected_directory_grants_nothing) {
 }
 END_TEST
 
+/* The create was refused, and then the list is too long as well: the caller hears of the create. */
+START_TEST(the_first_failure_is_the_one_reported) {
+    enter();
+    ck_assert_int_eq(answer(PDK__CREATED, PDK__NOT_ALLOWED), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.failure, PDK_NO_PERMISSION);
+    ck_assert_int_eq(list_beyond_limits(), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.failure, PDK_NO_PERMISSION);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+}
+END_TEST
+
+START_TEST(next_is_who_was_listed_and_stays) {
+    get_in();
+    ck_assert(!pdk__contender_is_next(&c)); /* no list has shown it yet */
+    ck_assert_int_eq(list(OWN, NULL, false), PDK__DO_NOTHING);
+    ck_assert(pdk__contender_is_next(&c));
+    ck_assert_int_eq(tell(PDK__LEAVE), PDK__DO_DELETE);
+    ck_assert(!pdk__contender_is_next(&c));
+}
+END_TEST
+
+START_TEST(a_fresh_lease_is_no_news_behind_somebody) {
+    wait_in_queue();
+    ck_assert_int_eq(tell(PDK__FRESH), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__IN);
+}
+END_TEST
+
+/* The server asked for a moment, and then the connection was lost: the moment passes all the same. */
+START_TEST(a_pause_needs_no_connection) {
+    get_in();
+    tell(PDK__LINK_DOWN);
+    ck_assert_int_eq(answer(PDK__LISTED, PDK__NOT_NOW), PDK__DO_PAUSE);
+    ck_assert_int_eq(tell(PDK__PAUSED), PDK__DO_NOTHING);
+    ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_LIST);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("contender_answers");
     TCase *cases = tcase_create("contender_answers");
@@ -331,6 +369,10 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_look_that_was_not_answered_is_repeated);
     tcase_add_test(cases, a_look_that_is_refused);
     tcase_add_test(cases, an_unprotected_directory_grants_nothing);
+    tcase_add_test(cases, the_first_failure_is_the_one_reported);
+    tcase_add_test(cases, next_is_who_was_listed_and_stays);
+    tcase_add_test(cases, a_fresh_lease_is_no_news_behind_somebody);
+    tcase_add_test(cases, a_pause_needs_no_connection);
     suite_add_tcase(suite, cases);
     return suite;
 }

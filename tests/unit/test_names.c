@@ -44,6 +44,7 @@ START_TEST(sequences_wrap_into_negative_numbers) {
     check_is("lock--1000000000", PDK__WRITER, -1000000000);
     check_is("lock--999999999", PDK__WRITER, -999999999);
     check_is("a__lock__-000000001", PDK__WRITER, -1);
+    check_is("lock--000000001", PDK__WRITER, -1);
     for (int64_t i = INT32_MIN; i <= INT32_MAX; i += 99999989) {
         char text[64];
         snprintf(text, sizeof text, "_c_" UUID "-lock-%010d", (int)i);
@@ -87,6 +88,14 @@ START_TEST(everything_else_is_foreign) {
         "-0000000001",
         "--2147483648",
         "lock-00000000001",
+        /* A lock of somebody else's whose name ends in "lock--" would be far ahead of everybody. */
+        "lock--0000000001",
+        "lock--0999999999",
+        "lock--000000000",
+        "lock--0000000000",
+        "a__lock__-0000000001",
+        "a__rlock__-000000000",
+        "_c_a-latch--0999999999",
         "_c_" UUID "-lock-",
         "lock-\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
     };
@@ -120,20 +129,6 @@ START_TEST(any_bytes_will_do) {
         accepted++;
     }
     ck_assert_uint_gt(accepted, 90000);
-}
-END_TEST
-
-/* A lock of somebody else's whose name ends in "lock--" would be far ahead of everybody. */
-START_TEST(a_number_has_one_spelling) {
-    static const char *const others[] = {"lock--0000000001", "lock--000000000", "lock--0000000000", "lock--0999999999"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        struct pdk__name name = {PDK__WRITER, 7};
-        ck_assert_msg(!pdk__name_parse(others[i], &name), "%s", others[i]);
-        ck_assert(name.kind == PDK__FOREIGN && name.sequence == 0);
-    }
-    struct pdk__name name;
-    ck_assert(pdk__name_parse("lock--000000001", &name) && name.sequence == -1);
-    ck_assert(pdk__name_parse("lock--1000000000", &name) && name.sequence == -1000000000);
 }
 END_TEST
 
@@ -246,6 +241,16 @@ START_TEST(queues_are_locks_candidates_and_leases) {
 }
 END_TEST
 
+/* 36 characters without a dash: a kazoo mark has room for 32, and still ends in its token. */
+START_TEST(a_mark_has_room_for_32_digits) {
+    char mark[PDK__MARK_SIZE];
+    pdk__mark_make(PDK__KAZOO, PDK__LABEL_LOCK, "0123456789abcdef0123456789abcdefFFFF", mark);
+    ck_assert_str_eq(mark, "0123456789abcdef0123456789abcdef__lock__");
+    pdk__mark_make(PDK__KAZOO, PDK__LABEL_LOCK, "", mark);
+    ck_assert_str_eq(mark, "__lock__");
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("names");
     TCase *cases = tcase_create("names");
@@ -254,13 +259,13 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, sequences_wrap_into_negative_numbers);
     tcase_add_test(cases, everything_else_is_foreign);
     tcase_add_test(cases, any_bytes_will_do);
-    tcase_add_test(cases, a_number_has_one_spelling);
     tcase_add_test(cases, order_is_serial);
     tcase_add_test(cases, marks_are_what_the_others_write);
     tcase_add_test(cases, names_of_one_session_have_its_uuid_prefix);
     tcase_add_test(cases, a_mark_is_all_before_the_number);
     tcase_add_test(cases, kazoo_has_no_leases);
     tcase_add_test(cases, queues_are_locks_candidates_and_leases);
+    tcase_add_test(cases, a_mark_has_room_for_32_digits);
     suite_add_tcase(suite, cases);
     return suite;
 }

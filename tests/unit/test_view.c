@@ -2,115 +2,102 @@
 #include "core/view.h"
 #include "ts_check.h"
 
-#include <stdlib.h>
+#include <glib.h>
 #include <string.h>
 
 #define MINE "_c_mine-lock-"
-#define SIZE(list) (sizeof(list) / sizeof(list)[0])
+#define READS "_c_mine-__READ__0000000005"
+#define WRITES "_c_was-__WRIT__0000000005"
+#define MOST 9
 
-static struct pdk__view view;
+static const pdk__blocks_fn always = pdk__blocks_always, shared = pdk__blocks_unless_shared;
 
-/* With a rule of its own, and an earlier node from which `own` takes over. */
-static void look_with(const char *const *names, size_t count, const char *own, const char *exchanged,
-                      struct pdk__rule rule) {
-    const struct pdk__viewer viewer = {MINE, own, exchanged, rule};
-    struct pdk__child *children = calloc(count + 1, sizeof *children);
+/* What is seen of the names, with a rule: of ourselves, or of nobody yet (no node), with or without an earlier node from which
+ * our own takes over. */
+struct row {
+    const char *names[MOST];
+    const char *own, *exchanged;
+    const pdk__blocks_fn *blocks;
+    int32_t spare, ahead;
+    const char *blocker, *marked;
+    bool hidden, exchanged_gone; /* hidden: our own node is not there */
+};
+
+static size_t count_of(const char *const *names) {
+    size_t count = 0;
+    while (count < MOST && names[count])
+        count++;
+    return count;
+}
+
+static void look(struct pdk__view *view, const char *const *names, size_t count, const struct pdk__viewer *viewer) {
+    g_autofree struct pdk__child *children = g_new0(struct pdk__child, count + 1);
     struct pdk__view same;
-    memset(&view, 0xff, sizeof view);
-    pdk__view_make(&view, names, count, &viewer);
+    memset(view, 0xff, sizeof *view);
+    pdk__view_make(view, names, count, viewer);
     memset(&same, 0xff, sizeof same);
     pdk__children_parse(children, names, count);
-    pdk__view_of(&same, children, count, &viewer);
-    ck_assert_mem_eq(&same, &view, sizeof view); /* both are zeroed first, padding as well */
-    free(children);
+    pdk__view_of(&same, children, count, viewer);
+    ck_assert_mem_eq(&same, view, sizeof same); /* both are zeroed first, padding as well */
 }
 
-static void look(const char *const *names, size_t count, const char *own, pdk__blocks_fn blocks) {
-    look_with(names, count, own, "", (struct pdk__rule){blocks, 0});
-}
-
-START_TEST(alone) {
-    const char *names[] = {MINE "0000000005"};
-    look(names, 1, MINE "0000000005", pdk__blocks_always);
-    ck_assert(view.listed);
-    ck_assert(!view.beyond_limits);
-    ck_assert_int_eq(view.ahead, 0);
-    ck_assert_str_eq(view.blocker, "");
-    ck_assert_str_eq(view.marked, "");
-}
-END_TEST
-
-START_TEST(the_nearest_ahead_blocks_in_whatever_order_they_come) {
-    const char *names[] = {"z-lock-0000000009", MINE "0000000005", "a-lock-0000000002", "y__lock__0000000004",
-                           "b-lock-0000000003"};
-    for (size_t shift = 0; shift < SIZE(names); shift++) {
-        look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
-        ck_assert(view.listed);
-        ck_assert_int_eq(view.ahead, 3);
-        ck_assert_str_eq(view.blocker, "y__lock__0000000004");
+/* In whatever order the names come. */
+static void check(const struct row *row) {
+    const struct pdk__viewer viewer = {
+        MINE, row->own, row->exchanged ? row->exchanged : "", {*row->blocks, row->spare}};
+    const char *names[MOST];
+    size_t count = count_of(row->names);
+    memcpy(names, row->names, sizeof names);
+    for (size_t shift = 0; shift < MAX(count, 1); shift++) {
+        struct pdk__view view;
+        look(&view, names, count, &viewer);
+        ck_assert_msg(view.listed == !row->hidden && !view.beyond_limits, "%s", row->own);
+        ck_assert_msg(view.ahead == row->ahead, "%s: %d ahead", row->own, view.ahead);
+        ck_assert_str_eq(view.blocker, row->blocker ? row->blocker : "");
+        ck_assert_str_eq(view.marked, row->marked ? row->marked : "");
+        ck_assert(view.exchanged_gone == row->exchanged_gone);
         const char *first = names[0];
-        memmove(names, names + 1, (SIZE(names) - 1) * sizeof names[0]);
-        names[SIZE(names) - 1] = first;
+        memmove(names, names + 1, (MOST - 1) * sizeof names[0]);
+        names[count > 0 ? count - 1 : 0] = first;
     }
 }
-END_TEST
 
-/* The end of the mark, which is compared first, is the same. */
-START_TEST(a_mark_is_the_whole_beginning) {
-    static const char *const names[] = {"_c_1-0123456789abcdef-lock-0000000005",
-                                        "_c_2-0123456789abcdef-lock-0000000004", "short-lock-0000000003"};
-    struct pdk__viewer viewer = {"_c_1-0123456789abcdef-lock-", "", "", {pdk__blocks_always, 0}};
-    pdk__view_make(&view, names, SIZE(names), &viewer);
-    ck_assert_str_eq(view.marked, names[0]);
-    viewer.mark = "_c_3-0123456789abcdef-lock-";
-    pdk__view_make(&view, names, SIZE(names), &viewer);
-    ck_assert_str_eq(view.marked, "");
+static void check_all(const struct row *rows, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        check(&rows[i]);
+}
+
+START_TEST(the_nearest_ahead_blocks) {
+    static const struct row rows[] = {
+        {{MINE "0000000005"}, .own = MINE "0000000005", .blocks = &always},
+        {{"z-lock-0000000009", MINE "0000000005", "a-lock-0000000002", "y__lock__0000000004", "b-lock-0000000003"},
+         .own = MINE "0000000005",
+         .blocks = &always,
+         .ahead = 3,
+         .blocker = "y__lock__0000000004"},
+        /* what is behind never matters */
+        {{"a-lock-0000000006", MINE "0000000005", "0-lock-2147483647"}, .own = MINE "0000000005", .blocks = &always},
+        /* across the wrap */
+        {{MINE "-2147483647", "a-lock-2147483647", "b-lock--2147483648", "c-lock--2147483646"},
+         .own = MINE "-2147483647",
+         .blocks = &always,
+         .ahead = 2,
+         .blocker = "b-lock--2147483648"},
+        {{"", "leases", "lock-", "config-0000000001", MINE "0000000005", "lock-99999999999"},
+         .own = MINE "0000000005",
+         .blocks = &always},
+        {{"a-lock-0000000005", MINE "0000000005"}, /* an equal number counts as ahead */
+         .own = MINE "0000000005",
+         .blocks = &always,
+         .ahead = 1,
+         .blocker = "a-lock-0000000005"},
+    };
+    check_all(rows, G_N_ELEMENTS(rows));
 }
 END_TEST
 
-START_TEST(what_is_behind_never_matters) {
-    const char *names[] = {"a-lock-0000000006", MINE "0000000005", "0-lock-2147483647"};
-    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
-    ck_assert_int_eq(view.ahead, 0);
-    ck_assert_str_eq(view.blocker, "");
-}
-END_TEST
-
-START_TEST(order_goes_across_the_wrap) {
-    const char *names[] = {MINE "-2147483647", "a-lock-2147483647", "b-lock--2147483648", "c-lock--2147483646"};
-    look(names, SIZE(names), MINE "-2147483647", pdk__blocks_always);
-    ck_assert(view.listed);
-    ck_assert_int_eq(view.ahead, 2);
-    ck_assert_str_eq(view.blocker, "b-lock--2147483648");
-}
-END_TEST
-
-START_TEST(foreign_children_are_ignored) {
-    char *endless = malloc(5000);
-    memset(endless, 'x', 4999);
-    endless[4999] = '\0';
-    const char *names[] = {"", "leases", "lock-", "config-0000000001", endless, MINE "0000000005", "lock-99999999999"};
-    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
-    ck_assert(view.listed);
-    ck_assert(!view.beyond_limits);
-    ck_assert_int_eq(view.ahead, 0);
-    free(endless);
-}
-END_TEST
-
-START_TEST(candidates_of_an_election_are_in_another_queue) {
-    const char *names[] = {"_c_a-latch-0000000001", "a-lock-0000000002", MINE "0000000005"};
-    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
-    ck_assert_int_eq(view.ahead, 1);
-    ck_assert_str_eq(view.blocker, "a-lock-0000000002");
-}
-END_TEST
-
-/* Nodes of other recipes in the same directory do not block them. */
+/* Nodes of other recipes in the same directory do not block. Readers and writers queue together. */
 START_TEST(each_recipe_has_a_queue_of_its_own) {
-    const char *names[] = {"_c_a-lock-0000000001",  "_c_b-__READ__0000000002", "_c_c-latch-0000000003",
-                           "_c_d-lease-0000000004", "_c_e-__WRIT__0000000005", "_c_f-lease-0000000006",
-                           "_c_g-latch-0000000007", "_c_h-__READ__0000000008", "_c_i-lock-0000000009"};
     static const struct {
         const char *own, *blocker;
         int32_t ahead;
@@ -121,50 +108,17 @@ START_TEST(each_recipe_has_a_queue_of_its_own) {
         {"_c_c-latch-0000000003", "", 0},
         {"_c_h-__READ__0000000008", "_c_e-__WRIT__0000000005", 3},
         {"_c_i-lock-0000000009", "_c_h-__READ__0000000008", 4},
+        {"_c_b-__READ__0000000002", "_c_a-lock-0000000001", 1},
+        {"_c_e-__WRIT__0000000005", "_c_b-__READ__0000000002", 2},
     };
-    for (size_t i = 0; i < SIZE(seen); i++) {
-        look(names, SIZE(names), seen[i].own, pdk__blocks_unless_shared);
-        ck_assert_msg(view.ahead == seen[i].ahead, "%s: %d ahead", seen[i].own, view.ahead);
-        ck_assert_str_eq(view.blocker, seen[i].blocker);
-    }
-}
-END_TEST
-
-START_TEST(without_its_node_nothing_is_listed) {
-    const char *names[] = {"a-lock-0000000002", MINE "0000000006"};
-    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
-    ck_assert(!view.listed);
-    look(names, 0, MINE "0000000005", pdk__blocks_always);
-    ck_assert(!view.listed);
-    look(NULL, 0, "", pdk__blocks_always);
-    ck_assert(!view.listed);
-    ck_assert_str_eq(view.blocker, "");
-}
-END_TEST
-
-START_TEST(the_newest_node_with_the_mark_is_found) {
-    const char *names[] = {MINE "2147483646", MINE "-2147483648", MINE "2147483647", "_c_other-lock--2147483640"};
-    look(names, SIZE(names), "", pdk__blocks_always);
-    ck_assert(!view.listed);
-    ck_assert_int_eq(view.ahead, 0);
-    ck_assert_str_eq(view.marked, MINE "-2147483648");
-    look(names, SIZE(names), MINE "-2147483648", pdk__blocks_always);
-    ck_assert_str_eq(view.marked, MINE "2147483647");
-}
-END_TEST
-
-START_TEST(a_recipe_says_who_blocks) {
-    const char *names[] = {"_c_a-__WRIT__0000000001", "_c_b-__READ__0000000002", "_c_mine-__READ__0000000003",
-                           "_c_mine-__WRIT__0000000004"};
-    look(names, SIZE(names), "_c_mine-__READ__0000000003", pdk__blocks_unless_shared);
-    ck_assert_int_eq(view.ahead, 2);
-    ck_assert_str_eq(view.blocker, "_c_a-__WRIT__0000000001");
-    look(names, SIZE(names), "_c_mine-__WRIT__0000000004", pdk__blocks_unless_shared);
-    ck_assert_int_eq(view.ahead, 3);
-    ck_assert_str_eq(view.blocker, "_c_mine-__READ__0000000003");
-    look(names + 1, 2, "_c_mine-__READ__0000000003", pdk__blocks_unless_shared);
-    ck_assert_int_eq(view.ahead, 1);
-    ck_assert_str_eq(view.blocker, "");
+    for (size_t i = 0; i < G_N_ELEMENTS(seen); i++)
+        check(&(struct row){{"_c_a-lock-0000000001", "_c_b-__READ__0000000002", "_c_c-latch-0000000003",
+                             "_c_d-lease-0000000004", "_c_e-__WRIT__0000000005", "_c_f-lease-0000000006",
+                             "_c_g-latch-0000000007", "_c_h-__READ__0000000008", "_c_i-lock-0000000009"},
+                            .own = seen[i].own,
+                            .blocks = &shared,
+                            .ahead = seen[i].ahead,
+                            .blocker = seen[i].blocker});
 }
 END_TEST
 
@@ -181,200 +135,210 @@ START_TEST(the_rules_of_the_locks) {
 }
 END_TEST
 
-/* The nearest writer, not the first, with any readers in between, and for any order of the list. */
-START_TEST(a_reader_waits_for_the_nearest_writer) {
-    const char *names[] = {"a__lock__0000000001",     "b__rlock__0000000002",       "_c_c-__WRIT__0000000003",
-                           "_c_d-__READ__0000000004", "_c_mine-__READ__0000000005", "_c_e-__WRIT__0000000006"};
-    for (size_t shift = 0; shift < SIZE(names); shift++) {
-        look(names, SIZE(names), "_c_mine-__READ__0000000005", pdk__blocks_unless_shared);
-        ck_assert_int_eq(view.ahead, 4);
-        ck_assert_str_eq(view.blocker, "_c_c-__WRIT__0000000003");
-        look(names, SIZE(names), "_c_e-__WRIT__0000000006", pdk__blocks_unless_shared);
-        ck_assert_str_eq(view.blocker, "_c_mine-__READ__0000000005");
-        look(names, SIZE(names), "b__rlock__0000000002", pdk__blocks_unless_shared);
-        ck_assert_str_eq(view.blocker, "a__lock__0000000001");
-        const char *first = names[0];
-        memmove(names, names + 1, (SIZE(names) - 1) * sizeof names[0]);
-        names[SIZE(names) - 1] = first;
-    }
+START_TEST(a_node_with_the_mark_is_found) {
+    static const struct row rows[] = {
+        {{"a-lock-0000000002", MINE "0000000006"},
+         .own = MINE "0000000005",
+         .blocks = &always,
+         .ahead = 1,
+         .blocker = "a-lock-0000000002",
+         .hidden = true,
+         .marked = MINE "0000000006"},
+        {.own = MINE "0000000005", .blocks = &always, .hidden = true},
+        {.own = "", .blocks = &always, .hidden = true},
+        {{MINE "2147483646", MINE "-2147483648", MINE "2147483647", "_c_other-lock--2147483640"}, /* the newest */
+         .own = "",
+         .blocks = &always,
+         .hidden = true,
+         .marked = MINE "-2147483648"},
+        {{"a-lock-0000000001", "own", MINE "0000000002"}, /* never a reason to grant */
+         .own = "own",
+         .blocks = &always,
+         .hidden = true,
+         .marked = MINE "0000000002"},
+    };
+    check_all(rows, G_N_ELEMENTS(rows));
 }
 END_TEST
 
-/* ---- some to spare */
+/* The end of the mark, which is compared first, is the same. */
+START_TEST(a_mark_is_the_whole_beginning) {
+    static const char *const names[] = {"_c_1-0123456789abcdef-lock-0000000005",
+                                        "_c_2-0123456789abcdef-lock-0000000004", "short-lock-0000000003"};
+    struct pdk__viewer viewer = {"_c_1-0123456789abcdef-lock-", "", "", {pdk__blocks_always, 0}};
+    struct pdk__view view;
+    look(&view, names, G_N_ELEMENTS(names), &viewer);
+    ck_assert_str_eq(view.marked, names[0]);
+    viewer.mark = "_c_3-0123456789abcdef-lock-";
+    look(&view, names, G_N_ELEMENTS(names), &viewer);
+    ck_assert_str_eq(view.marked, "");
+}
+END_TEST
 
 START_TEST(so_many_may_be_ahead) {
-    const char *names[] = {"_c_d-lease-0000000004", "_c_b-lease-0000000002", "_c_mine-lease-0000000005",
-                           "_c_a-lease-0000000001", "_c_c-lease-0000000003", "_c_e-lease-0000000006"};
-    static const char *const own = "_c_mine-lease-0000000005";
-    for (int32_t spare = 0; spare < 7; spare++) {
-        look_with(names, SIZE(names), own, "", (struct pdk__rule){pdk__blocks_always, spare});
-        ck_assert(view.listed);
-        ck_assert_int_eq(view.ahead, 4);
-        ck_assert_str_eq(view.blocker, spare < 4 ? "_c_d-lease-0000000004" : "");
+    struct row leases = {{"_c_d-lease-0000000004", "_c_b-lease-0000000002", "_c_mine-lease-0000000005",
+                          "_c_a-lease-0000000001", "_c_c-lease-0000000003", "_c_e-lease-0000000006"},
+                         .own = "_c_mine-lease-0000000005",
+                         .blocks = &always,
+                         .ahead = 4};
+    static const int32_t spares[] = {0, 1, 2, 3, 4, 5, 6, INT32_MAX};
+    for (size_t i = 0; i < G_N_ELEMENTS(spares); i++) {
+        leases.spare = spares[i];
+        leases.blocker = spares[i] < 4 ? "_c_d-lease-0000000004" : "";
+        check(&leases);
     }
-    look_with(names, SIZE(names), own, "", (struct pdk__rule){pdk__blocks_always, INT32_MAX});
-    ck_assert_str_eq(view.blocker, "");
-    look_with(names, SIZE(names), "_c_a-lease-0000000001", "", (struct pdk__rule){pdk__blocks_always, 0});
-    ck_assert_str_eq(view.blocker, ""); /* none ahead, and none to spare */
+    /* A node that does not block does not use up what is spare. An orphan, and one of our number, do. */
+    struct row readers = {{"_c_a-__WRIT__0000000001", "_c_b-__READ__0000000002", "_c_c-__READ__0000000003",
+                           "_c_d-__WRIT__0000000004", READS},
+                          .own = READS,
+                          .blocks = &shared,
+                          .ahead = 4,
+                          .spare = 2};
+    struct row orphans = {{MINE "0000000005", "a-lock-0000000005", MINE "0000000003"},
+                          .own = MINE "0000000005",
+                          .blocks = &always,
+                          .ahead = 2,
+                          .spare = 2,
+                          .marked = MINE "0000000003"};
+    check(&readers);
+    check(&orphans);
+    readers.spare = orphans.spare = 1;
+    readers.blocker = "_c_d-__WRIT__0000000004";
+    orphans.blocker = "a-lock-0000000005";
+    check(&readers);
+    check(&orphans);
 }
 END_TEST
 
-/* A node that does not block does not use up what is spare. */
-START_TEST(only_blockers_use_up_what_is_to_spare) {
-    const char *names[] = {"_c_a-__WRIT__0000000001", "_c_b-__READ__0000000002", "_c_c-__READ__0000000003",
-                           "_c_d-__WRIT__0000000004", "_c_mine-__READ__0000000005"};
-    look_with(names, SIZE(names), "_c_mine-__READ__0000000005", "", (struct pdk__rule){pdk__blocks_unless_shared, 2});
-    ck_assert_int_eq(view.ahead, 4);
-    ck_assert_str_eq(view.blocker, "");
-    look_with(names, SIZE(names), "_c_mine-__READ__0000000005", "", (struct pdk__rule){pdk__blocks_unless_shared, 1});
-    ck_assert_str_eq(view.blocker, "_c_d-__WRIT__0000000004");
+START_TEST(one_node_takes_over_from_another) {
+    static const struct row rows[] = {
+        {{WRITES, "_c_a-__WRIT__0000000006", READS, "_c_b-__READ__0000000007"},
+         .own = READS,
+         .exchanged = WRITES,
+         .blocks = &shared},
+        {{WRITES, "_c_a-__WRIT__0000000006", READS}, /* not ours by its mark: it is ahead of us */
+         .own = READS,
+         .blocks = &shared,
+         .ahead = 1,
+         .blocker = WRITES},
+        /* Without the earlier node its position is not taken over. */
+        {{READS, "_c_a-__WRIT__0000000006"}, READS, WRITES, &shared, .exchanged_gone = true},
+        {{READS, "_c_a-__WRIT__0000000006", "_c_was-__WRIT__0000000004"}, /* of the same mark, but another number */
+         .own = READS,
+         .exchanged = WRITES,
+         .blocks = &shared,
+         .ahead = 1,
+         .blocker = "_c_was-__WRIT__0000000004",
+         .exchanged_gone = true},
+        {.own = READS, .exchanged = WRITES, .blocks = &shared, .hidden = true, .exchanged_gone = true},
+        {{READS}, "", WRITES, &shared, .hidden = true, .exchanged_gone = true},
+        {{READS}, READS, READS, &shared, .exchanged_gone = true}, /* our own: nothing is known of another node */
+        /* Everybody else's equal is still ahead. */
+        {{WRITES, READS, "_c_a-__WRIT__0000000005", "_c_b-__READ__0000000004"},
+         .own = READS,
+         .exchanged = WRITES,
+         .blocks = &shared,
+         .ahead = 2,
+         .blocker = "_c_a-__WRIT__0000000005"},
+        {{MINE "0000000005", MINE "0000000004", MINE "0000000003"}, /* it is no orphan */
+         .own = MINE "0000000005",
+         .exchanged = MINE "0000000004",
+         .blocks = &shared,
+         .ahead = 1,
+         .blocker = MINE "0000000003",
+         .marked = MINE "0000000003"},
+    };
+    check_all(rows, G_N_ELEMENTS(rows));
 }
 END_TEST
 
-/* Nodes with an equal number, orphans, and our own nodes count like anybody's. */
-START_TEST(an_equal_number_and_an_orphan_use_up_what_is_spare) {
-    const char *names[] = {MINE "0000000005", "a-lock-0000000005", MINE "0000000003"};
-    look_with(names, SIZE(names), MINE "0000000005", "", (struct pdk__rule){pdk__blocks_always, 1});
-    ck_assert_str_eq(view.blocker, "a-lock-0000000005");
-    ck_assert_str_eq(view.marked, MINE "0000000003");
-    look_with(names, SIZE(names), MINE "0000000005", "", (struct pdk__rule){pdk__blocks_always, 2});
-    ck_assert_str_eq(view.blocker, "");
+/* ---- of a contender without a node */
+
+static struct pdk__view from_behind(const char *const *names, size_t count, const char *mark, pdk__blocks_fn blocks,
+                                    int32_t spare) {
+    g_autofree struct pdk__child *children = g_new0(struct pdk__child, count + 1);
+    struct pdk__view view;
+    memset(&view, 0xff, sizeof view);
+    pdk__children_parse(children, names, count);
+    pdk__view_from_behind(&view, children, count, mark, (struct pdk__rule){blocks, spare});
+    return view;
+}
+
+START_TEST(everybody_is_ahead_of_one_without_a_node) {
+    const char *names[] = {"no contender", "a-lock-2147483646", "b-lock-0000000003", "c-lock--2147483640"};
+    const char *readers[] = {"_c_x-__READ__0000000001", "_c_y-__READ__0000000002"};
+    struct pdk__view view = from_behind(names, 4, MINE, always, 0);
+    ck_assert_int_eq(view.ahead, 3);
+    ck_assert_str_ne(view.blocker, "");
+    ck_assert(!view.listed && !view.beyond_limits);
+    view = from_behind(names, 1, MINE, always, 0);
+    ck_assert(view.ahead == 0 && view.blocker[0] == '\0');
+    ck_assert_str_eq(from_behind(names, 4, MINE, always, 3).blocker, "");
+    view = from_behind(readers, 2, "_c_mine-__READ__", shared, 0);
+    ck_assert(view.ahead == 2 && view.blocker[0] == '\0');
+    ck_assert_str_eq(from_behind(readers, 2, "_c_mine-__WRIT__", shared, 0).blocker, readers[1]);
 }
 END_TEST
 
-/* A node whose name cannot be handled might be one too many. */
-START_TEST(limits_are_limits_with_some_to_spare) {
-    char name[PDK__NAME_SIZE + 20];
-    memset(name, 'n', sizeof name);
-    memcpy(name + PDK__NAME_SIZE - 1 - 15, "nlock-0000000001", 17);
+/* ---- limits */
+
+static struct pdk__view with_name(const char *name, int32_t spare) {
     const char *names[] = {name, MINE "0000000005"};
-    look_with(names, SIZE(names), MINE "0000000005", "", (struct pdk__rule){pdk__blocks_always, 5});
-    ck_assert(view.beyond_limits);
+    struct pdk__view view;
+    look(&view, names, 2, &(struct pdk__viewer){MINE, MINE "0000000005", "", {pdk__blocks_always, spare}});
+    return view;
 }
-END_TEST
 
-/* ---- one node takes over from another */
-
-#define READS "_c_mine-__READ__0000000005"
-#define WRITES "_c_was-__WRIT__0000000005"
-
-static const struct pdk__rule shared = {pdk__blocks_unless_shared, 0};
-
-START_TEST(the_earlier_node_is_not_in_the_way) {
-    const char *names[] = {WRITES, "_c_a-__WRIT__0000000006", READS, "_c_b-__READ__0000000007"};
-    for (size_t shift = 0; shift < SIZE(names); shift++) {
-        look_with(names, SIZE(names), READS, WRITES, shared);
-        ck_assert(view.listed && !view.exchanged_gone);
-        ck_assert_int_eq(view.ahead, 0);
-        ck_assert_str_eq(view.blocker, "");
-        const char *first = names[0];
-        memmove(names, names + 1, (SIZE(names) - 1) * sizeof names[0]);
-        names[SIZE(names) - 1] = first;
-    }
-    look_with(names, SIZE(names), READS, "", shared); /* not ours by its mark: it is ahead of us */
-    ck_assert(!view.exchanged_gone);
-    ck_assert_int_eq(view.ahead, 1);
-    ck_assert_str_eq(view.blocker, WRITES);
-}
-END_TEST
-
-START_TEST(without_the_earlier_node_its_position_is_not_taken_over) {
-    const char *names[] = {READS, "_c_a-__WRIT__0000000006", "_c_was-__WRIT__0000000004"};
-    look_with(names, 2, READS, WRITES, shared);
-    ck_assert(view.listed && view.exchanged_gone);
-    ck_assert_str_eq(view.blocker, "");
-    look_with(names, SIZE(names), READS, WRITES, shared); /* of the same mark, but another number */
-    ck_assert(view.exchanged_gone);
-    ck_assert_str_eq(view.blocker, "_c_was-__WRIT__0000000004");
-    look_with(NULL, 0, READS, WRITES, shared);
-    ck_assert(!view.listed && view.exchanged_gone);
-    look_with(names, 1, "", WRITES, shared);
-    ck_assert(!view.listed && view.exchanged_gone);
-    look_with(names, 1, READS, READS, shared); /* listed as our own: nothing is known of another node */
-    ck_assert(view.listed && view.exchanged_gone);
-}
-END_TEST
-
-START_TEST(everybody_elses_equal_is_still_ahead) {
-    const char *names[] = {WRITES, READS, "_c_a-__WRIT__0000000005", "_c_b-__READ__0000000005"};
-    look_with(names, SIZE(names), READS, WRITES, shared);
-    ck_assert(view.listed && !view.exchanged_gone);
-    ck_assert_int_eq(view.ahead, 2);
-    ck_assert_str_eq(view.blocker, "_c_a-__WRIT__0000000005");
-}
-END_TEST
-
-/* It is known: neither an orphan of ours, nor a name too long to handle. */
-START_TEST(the_earlier_node_is_no_orphan) {
-    const char *names[] = {MINE "0000000005", "_c_mine-lock-0000000004", "_c_mine-lock-0000000003"};
-    look_with(names, SIZE(names), MINE "0000000005", MINE "0000000004", shared);
-    ck_assert(!view.exchanged_gone);
-    ck_assert_str_eq(view.marked, MINE "0000000003");
-    ck_assert_str_eq(view.blocker, MINE "0000000003");
-}
-END_TEST
-
-START_TEST(an_equal_sequence_counts_as_ahead) {
-    const char *names[] = {"a-lock-0000000005", MINE "0000000005"};
-    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
-    ck_assert(view.listed);
-    ck_assert_str_eq(view.blocker, "a-lock-0000000005");
-}
-END_TEST
-
-START_TEST(limits) {
+/* A name that is too long to handle matters where it may be ahead, also with some to spare: it might be one too many. */
+START_TEST(a_name_may_be_too_long) {
     char name[PDK__NAME_SIZE + 20];
     memset(name, 'n', sizeof name);
     memcpy(name + PDK__NAME_SIZE - 1 - 15, "lock-0000000001", 16);
-    const char *names[] = {name, MINE "0000000005"};
-    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
+    struct pdk__view view = with_name(name, 0);
     ck_assert(!view.beyond_limits);
     ck_assert_str_eq(view.blocker, name);
     memcpy(name + PDK__NAME_SIZE - 1 - 15, "nlock-0000000001", 17);
-    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
-    ck_assert(view.beyond_limits);
-    memcpy(name + PDK__NAME_SIZE - 1 - 15, "nlock-0000000009", 17); /* behind us it does not matter */
-    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
+    ck_assert(with_name(name, 0).beyond_limits && with_name(name, 5).beyond_limits);
+    const char *names[] = {name};
+    ck_assert(from_behind(names, 1, MINE, always, 0).beyond_limits);
+    memcpy(name + PDK__NAME_SIZE - 1 - 15, "nlock-0000000009", 17);
+    view = with_name(name, 0);
     ck_assert(!view.beyond_limits && view.listed && view.ahead == 0);
+    char foreign[5000];
+    memset(foreign, 'x', sizeof foreign - 1);
+    foreign[sizeof foreign - 1] = '\0';
+    ck_assert(!with_name(foreign, 0).beyond_limits);
+}
+END_TEST
 
-    const char **many = calloc(PDK__CHILDREN_MAX + 1, sizeof *many);
+START_TEST(a_list_may_be_too_long) {
+    g_autofree const char **many = g_new(const char *, PDK__CHILDREN_MAX + 1);
+    const struct pdk__viewer viewer = {MINE, MINE "0000000005", "", {pdk__blocks_always, 0}};
+    struct pdk__view view;
     for (size_t i = 0; i <= PDK__CHILDREN_MAX; i++)
         many[i] = "foreign";
     many[0] = MINE "0000000005";
-    look(many, PDK__CHILDREN_MAX, MINE "0000000005", pdk__blocks_always);
+    pdk__view_make(&view, many, PDK__CHILDREN_MAX, &viewer);
     ck_assert(!view.beyond_limits && view.listed);
-    look(many, PDK__CHILDREN_MAX + 1, MINE "0000000005", pdk__blocks_always);
+    pdk__view_make(&view, many, PDK__CHILDREN_MAX + 1, &viewer);
     ck_assert(view.beyond_limits);
-    free(many);
+    ck_assert(from_behind(many, PDK__CHILDREN_MAX + 1, MINE, always, 0).beyond_limits);
 }
 END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("view");
     TCase *cases = tcase_create("view");
-    tcase_add_test(cases, alone);
-    tcase_add_test(cases, the_nearest_ahead_blocks_in_whatever_order_they_come);
-    tcase_add_test(cases, a_mark_is_the_whole_beginning);
-    tcase_add_test(cases, what_is_behind_never_matters);
-    tcase_add_test(cases, order_goes_across_the_wrap);
-    tcase_add_test(cases, foreign_children_are_ignored);
-    tcase_add_test(cases, candidates_of_an_election_are_in_another_queue);
+    tcase_add_test(cases, the_nearest_ahead_blocks);
     tcase_add_test(cases, each_recipe_has_a_queue_of_its_own);
-    tcase_add_test(cases, without_its_node_nothing_is_listed);
-    tcase_add_test(cases, the_newest_node_with_the_mark_is_found);
-    tcase_add_test(cases, a_recipe_says_who_blocks);
     tcase_add_test(cases, the_rules_of_the_locks);
-    tcase_add_test(cases, a_reader_waits_for_the_nearest_writer);
+    tcase_add_test(cases, a_node_with_the_mark_is_found);
+    tcase_add_test(cases, a_mark_is_the_whole_beginning);
     tcase_add_test(cases, so_many_may_be_ahead);
-    tcase_add_test(cases, only_blockers_use_up_what_is_to_spare);
-    tcase_add_test(cases, an_equal_number_and_an_orphan_use_up_what_is_spare);
-    tcase_add_test(cases, limits_are_limits_with_some_to_spare);
-    tcase_add_test(cases, the_earlier_node_is_not_in_the_way);
-    tcase_add_test(cases, without_the_earlier_node_its_position_is_not_taken_over);
-    tcase_add_test(cases, everybody_elses_equal_is_still_ahead);
-    tcase_add_test(cases, the_earlier_node_is_no_orphan);
-    tcase_add_test(cases, an_equal_sequence_counts_as_ahead);
-    tcase_add_test(cases, limits);
+    tcase_add_test(cases, one_node_takes_over_from_another);
+    tcase_add_test(cases, everybody_is_ahead_of_one_without_a_node);
+    tcase_add_test(cases, a_name_may_be_too_long);
+    tcase_add_test(cases, a_list_may_be_too_long);
     suite_add_tcase(suite, cases);
     return suite;
 }
