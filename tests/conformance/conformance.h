@@ -88,7 +88,6 @@ struct script {
 /* --- script.c */
 /* Adds the scripts in text to scripts. False when it is not understood; the reason goes to standard error. */
 bool script_read(const char *text, const char *where, GPtrArray *scripts);
-char *script_text(const struct script *script);
 void script_free(struct script *script);
 const char *op_name(enum pdk__op_kind kind);
 

@@ -220,17 +220,6 @@ bool script_read(const char *text, const char *where, GPtrArray *scripts) {
     return true;
 }
 
-char *script_text(const struct script *script) {
-    GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "== %s: %s\n", script->name, script->title);
-    for (int i = 0; i < CAPABILITIES; i++)
-        if (script->needs & 1u << i)
-            g_string_append_printf(text, "needs %s\n", capability_names[i]);
-    for (guint i = 0; i < script->steps->len; i++)
-        g_string_append_printf(text, "%s\n", ((struct step *)script->steps->pdata[i])->text);
-    return g_string_free(text, FALSE);
-}
-
 void script_free(struct script *script) {
     g_free(script->name);
     g_free(script->title);

@@ -61,17 +61,12 @@ struct filter {
     bool was_away; /* no list since then has left a watch */
 };
 
-struct wrong {
-    struct backend backend;
-    struct backend *fake;
-    enum way way;
+static struct {
+    struct backend fake; /* as it was */
     GPtrArray *filters;
+    enum way way;
     char *directory; /* the script's */
-};
-
-static struct wrong *current;
-
-static struct wrong *of(struct backend *b) { return (struct wrong *)b; }
+} wrong;
 
 static void deliver_held(struct filter *filter) {
     g_autofree char *path = g_steal_pointer(&filter->held_path);
@@ -115,7 +110,7 @@ static enum pdk__zk_event wrong_event(const struct filter *filter, const char *p
         return PDK__ZK_DELETED;
     if (filter->way == DATA_FOR_CHILDREN && event == PDK__ZK_CHILDREN)
         return PDK__ZK_CHANGED;
-    if (filter->way == CHILDREN_FOR_END && event == PDK__ZK_DELETED && g_str_equal(path, current->directory))
+    if (filter->way == CHILDREN_FOR_END && event == PDK__ZK_DELETED && g_str_equal(path, wrong.directory))
         return PDK__ZK_CHILDREN;
     return event;
 }
@@ -150,9 +145,9 @@ static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_
 static const struct pdk__zk_sink sink = {.reply = on_reply, .watch = on_watch, .state = on_state};
 
 static struct filter *filter_of(const pdk__zk *zk) {
-    for (guint i = 0; i < current->filters->len; i++)
-        if (((struct filter *)current->filters->pdata[i])->zk == zk)
-            return current->filters->pdata[i];
+    for (guint i = 0; i < wrong.filters->len; i++)
+        if (((struct filter *)wrong.filters->pdata[i])->zk == zk)
+            return wrong.filters->pdata[i];
     return NULL;
 }
 
@@ -165,12 +160,12 @@ static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     r.named = r.named && filter->way != ALWAYS_NUMBERED;
     if (filter->way == QUIET_SET && r.kind == PDK__OP_SET)
         r.kind = PDK__OP_BARRIER;
-    return current->fake->calls->submit(zk, &r);
+    return wrong.fake.calls->submit(zk, &r);
 }
 
 static void close_session(pdk__zk *zk) {
     struct filter *filter = filter_of(zk);
-    current->fake->calls->close(zk);
+    wrong.fake.calls->close(zk);
     filter->zk = NULL;
 }
 
@@ -185,70 +180,39 @@ static void filter_free(void *at) {
 
 static pdk_status open_slot(struct backend *b, int slot, const struct pdk__zk_sink *listener, void *driver,
                             pdk__zk **zk) {
-    struct wrong *w = of(b);
     struct filter *filter = g_new0(struct filter, 1);
-    *filter = (struct filter){.way = w->way, .sink = listener, .driver = driver, .kinds = g_hash_table_new(NULL, NULL)};
-    g_ptr_array_add(w->filters, filter);
-    pdk_status status = w->fake->open(w->fake, slot, &sink, filter, zk);
+    *filter =
+        (struct filter){.way = wrong.way, .sink = listener, .driver = driver, .kinds = g_hash_table_new(NULL, NULL)};
+    g_ptr_array_add(wrong.filters, filter);
+    pdk_status status = wrong.fake.open(b, slot, &sink, filter, zk);
     filter->zk = *zk;
     return status;
 }
 
 static const char *begin(struct backend *b, const struct script *script) {
-    current = of(b);
-    const char *root = current->fake->begin(current->fake, script);
-    g_free(current->directory);
-    current->directory = g_strconcat(root, script->directory, NULL);
+    const char *root = wrong.fake.begin(b, script);
+    g_ptr_array_set_size(wrong.filters, 0);
+    g_free(wrong.directory);
+    wrong.directory = g_strconcat(root, script->directory, NULL);
     return root;
 }
-static bool step(struct backend *b) { return of(b)->fake->step(of(b)->fake); }
-static bool cut(struct backend *b, int slot) { return of(b)->fake->cut(of(b)->fake, slot); }
-static bool restore(struct backend *b, int slot) { return of(b)->fake->restore(of(b)->fake, slot); }
-static void forget(struct backend *b, int slot) { of(b)->fake->forget(of(b)->fake, slot); }
-static bool expire(struct backend *b, int slot) { return of(b)->fake->expire(of(b)->fake, slot); }
-static bool prepare(struct backend *b, int slot, enum step_kind loss) {
-    return of(b)->fake->prepare(of(b)->fake, slot, loss);
-}
-static bool lose(struct backend *b, int slot, enum step_kind loss) {
-    return of(b)->fake->lose(of(b)->fake, slot, loss);
-}
-static bool admin(struct backend *b, const struct admin *what, const char *path) {
-    return of(b)->fake->admin(of(b)->fake, what, path);
-}
-static void end(struct backend *b) {
-    of(b)->fake->end(of(b)->fake);
-    g_ptr_array_set_size(of(b)->filters, 0);
-}
+
 static void free_wrong(struct backend *b) {
-    of(b)->fake->free(of(b)->fake);
-    g_ptr_array_unref(of(b)->filters);
-    g_free(of(b)->directory);
-    g_free(of(b));
+    g_clear_pointer(&wrong.filters, g_ptr_array_unref);
+    g_clear_pointer(&wrong.directory, g_free);
+    wrong.fake.free(b);
 }
 
 struct backend *backend_wrong(int way) {
-    struct wrong *w = g_new0(struct wrong, 1);
-    w->fake = backend_fake();
-    w->way = (enum way)way;
-    w->filters = g_ptr_array_new_with_free_func(filter_free);
-    w->backend = (struct backend){
-        .name = "wrong fake",
-        .about = ways[way],
-        .can = w->fake->can,
-        .shows = w->fake->shows,
-        .calls = &calls,
-        .begin = begin,
-        .open = open_slot,
-        .step = step,
-        .cut = cut,
-        .restore = restore,
-        .forget = forget,
-        .expire = expire,
-        .prepare = prepare,
-        .lose = lose,
-        .admin = admin,
-        .end = end,
-        .free = free_wrong,
-    };
-    return &w->backend;
+    struct backend *b = backend_fake();
+    wrong.fake = *b;
+    wrong.way = (enum way)way;
+    wrong.filters = g_ptr_array_new_with_free_func(filter_free);
+    b->name = "wrong fake";
+    b->about = ways[way];
+    b->calls = &calls;
+    b->begin = begin;
+    b->open = open_slot;
+    b->free = free_wrong;
+    return b;
 }
