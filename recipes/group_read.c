@@ -135,8 +135,8 @@ static void group_read_on_listed(pdk_session *s, void *user, const struct pdk__r
     w->unlisted = result == PDK__NO_NODE;
     bool was_refused = w->refused;
     w->refused = result == PDK__NOT_ALLOWED || (result == PDK__OK && reply->children_count > PDK__CHILDREN_MAX);
-    if (result == PDK__UNKNOWN || result == PDK__NOT_NOW)
-        w->failed = w->relist = true;
+    if (result != PDK__OK && result != PDK__NO_NODE && result != PDK__NOT_ALLOWED)
+        w->failed = w->relist = true; /* it does not say who is there */
     if (w->refused && !was_refused)
         pdk__log(s, PDK_LOG_WARN, "%s: the group may not be listed, or is too large", w->dir);
     if (!w->refused && !w->query.stopped && !w->failed)

@@ -9,7 +9,14 @@
 
 #define GROUP_DIR "/app/group"
 
-enum { GROUP_MEMBERS = 8, GROUP_LOST = -4, GROUP_NO_NODE = -101, GROUP_NOT_ALLOWED = -102, GROUP_NOT_NOW = -127 };
+enum {
+    GROUP_MEMBERS = 8,
+    GROUP_LOST = -4,
+    GROUP_BAD_ARGUMENTS = -8,
+    GROUP_NO_NODE = -101,
+    GROUP_NOT_ALLOWED = -102,
+    GROUP_NOT_NOW = -127
+};
 
 extern struct driver_user *const group_one, *const group_two;
 

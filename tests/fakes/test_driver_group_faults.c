@@ -61,9 +61,9 @@ START_TEST(a_watcher_whose_questions_are_not_sent) {
 }
 END_TEST
 
-/* A list that comes later, without a barrier ahead of it. */
+/* A list that comes later, without a barrier ahead of it; or an answer that makes no sense. */
 START_TEST(a_list_that_is_not_answered_is_asked_for_again) {
-    static const int32_t codes[] = {GROUP_LOST, GROUP_NOT_NOW};
+    static const int32_t codes[] = {GROUP_LOST, GROUP_NOT_NOW, GROUP_BAD_ARGUMENTS};
     for (size_t i = 0; i < G_N_ELEMENTS(codes); i++) {
         group_begin(1);
         group_call(group_one, group_watch_in, NULL);
