@@ -135,7 +135,7 @@ JUDGES = {
     "checker": server_program("tests/integration/test_checker.c", "tests/integration/refused.c"),
     "driver": check_program("tests/fakes/test_driver.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "outbox": check_program("tests/fakes/test_driver_log.c", *SUPPORT),
-    "cancel": server_program("tests/integration/test_cancel.c", "tests/integration/cancel_bench.c"),
+    "cancel": server_program("tests/integration/test_cancel.c"),
     "tries": check_program("tests/fakes/test_driver_tries.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
                            *SUPPORT),
     "burst": check_program("tests/fakes/test_driver_burst.c", *DRIVER_BENCH, *SUPPORT),
