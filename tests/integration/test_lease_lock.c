@@ -117,30 +117,13 @@ struct waiter {
     pdk_lease_lock *lock;
     pdk_status status;
     pdk_hold *hold;
-    int64_t at_ns;
 };
 
 static void *wait_for_it(void *user) {
     struct waiter *w = user;
     w->status = pdk_lease_lock_acquire(w->lock, ts_patience(PATIENCE_MS), &w->hold);
-    w->at_ns = ts_now_ns();
     return NULL;
 }
-
-START_TEST(it_ends) {
-    lease_make();
-    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, 1500),
-                   *b = lease_lock_of(lease.b, lease_other_secret, 1500);
-    pdk_hold *hold = lease_acquired(a);
-    int64_t released_at = ts_now_ns();
-    pdk_hold_release(hold);
-    struct waiter w = {.lock = b};
-    wait_for_it(&w);
-    ck_assert_int_eq(w.status, PDK_OK);
-    ck_assert_int_ge(w.at_ns - released_at, INT64_C(1400) * 1000000); /* the write was a little earlier */
-    lease_released(b, w.hold);
-}
-END_TEST
 
 START_TEST(a_waiter_hears_that_it_is_given_up) {
     lease_make();
@@ -213,24 +196,15 @@ END_TEST
 
 #define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* What no holder of this path has written, before anybody holds. */
+/* What no holder of this path has written, before anybody holds. unit/test_lease_lock.c has the forms of a record. */
 START_TEST(records_of_others) {
-    g_autofree char *large = g_strnfill(100000, 'x'), *long_who = g_strnfill(129, 'w');
-    g_autofree char *too_long = g_strdup_printf("paddock-lease 1\nH 9 60000 " DIGEST " %s\n", long_who);
+    g_autofree char *large = g_strnfill(100000, 'x');
     const struct {
         const char *data;
         pdk_status status;
         const char *word;
     } records[] = {
         {large, PDK_DAMAGED, "/record"},
-        {too_long, PDK_DAMAGED, "/record"},
-        {"paddock-lease 1\n", PDK_DAMAGED, "/record"},
-        {"paddock-lease 1\nH 9 60000 " DIGEST " one", PDK_DAMAGED, "/record"},
-        {"paddock-lease 1\nH 9 60000 " DIGEST " \033[2J\n", PDK_DAMAGED, "/record"},
-        {"paddock-lease 1\nH 9 60000 ../../zookeeper one\n", PDK_DAMAGED, "/record"},
-        {"paddock-lease 1\nH -9 60000 " DIGEST " one\n", PDK_DAMAGED, "/record"},
-        {"paddock-lease 1\nH 9223372036854775808 60000 " DIGEST " one\n", PDK_DAMAGED, "/record"},
-        {"\xff\xfe\x01", PDK_DAMAGED, "/record"},
         {"paddock-lease 2\nanything", PDK_UNSUPPORTED, "later version"},
         /* of later tokens than any that the servers give: nobody may come after them */
         {"paddock-lease 1\nH 9223372036854775807 60000 " DIGEST " one\n", PDK_LOST, "came after"},
@@ -253,27 +227,11 @@ START_TEST(records_of_others) {
 }
 END_TEST
 
-/* The record is emptied or overwritten while it is held: that is told as a loss at the next renewal. */
-START_TEST(a_record_that_others_change) {
-    static const char *const records[] = {"", "paddock-lease 1\nH 9223372036854775807 60000 " DIGEST " one\n"};
-    lease_make();
-    pdk_lease_lock *lock = lease_lock_of(lease.a, lease_secret, 1000);
-    for (size_t i = 0; i < G_N_ELEMENTS(records); i++) {
-        pdk_hold *hold = lease_acquired(lock);
-        ts_lost *lost = ts_lost_watch(hold);
-        ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, records[i]), 0);
-        ck_assert(ts_lost_wait(lost, ts_patience(PATIENCE_MS)));
-        ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
-        refused(pdk_lease_lock_release(lock, hold, PATIENCE_MS), PDK_LOST, lease.path);
-        pdk_hold_release(hold);
-    }
-}
-END_TEST
-
 /* An answer that comes after the hold has ended, and one that finds another's record, or none. */
 START_TEST(a_renewal_under_way) {
     static const int ops[] = {TS_OP_GET_DATA, TS_OP_SET_DATA};
-    static const char *const records[] = {NULL, "paddock-lease 1\nN 1\n"};
+    static const char *const records[] = {NULL, "paddock-lease 1\nN 1\n", "",
+                                          "paddock-lease 1\nH 9223372036854775807 60000 " DIGEST " one\n"};
     lease_make();
     pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, 1000);
     for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
@@ -292,37 +250,9 @@ START_TEST(a_renewal_under_way) {
                          0);
         ck_assert(ts_lost_wait(lost, ts_patience(PATIENCE_MS)));
         ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
+        ck_assert_int_ne(pdk_lease_lock_release(a, hold, PATIENCE_MS), PDK_OK);
         pdk_hold_release(hold);
     }
-}
-END_TEST
-
-START_TEST(lost_answers_are_settled) {
-    static const int ops[] = {TS_OP_GET_DATA, TS_OP_SET_DATA, TS_OP_CREATE};
-    static const ts_proxy_loss losses[] = {TS_LOSE_REQUEST, TS_LOSE_REPLY};
-    for (size_t k = 0; k < G_N_ELEMENTS(losses); k++) {
-        for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
-            lease_make();
-            ts_proxy_arm(lease.a->proxy, ops[i], losses[k], TS_PASS);
-            pdk_hold *hold = lease_acquired(lease.mine);
-            ck_assert(ts_proxy_wait_fired(lease.a->proxy, PATIENCE_MS));
-            if (i < 2)
-                ts_proxy_arm(lease.a->proxy, ops[i], losses[k], TS_PASS);
-            lease_released(lease.mine, hold);
-        }
-    }
-}
-END_TEST
-
-START_TEST(a_closed_session_ends_the_wait) {
-    lease_make();
-    pdk_hold_release(lease_acquired(lease.mine));
-    struct waiter w = {.lock = lease.theirs};
-    GThread *thread = g_thread_new("waiter", wait_for_it, &w);
-    ts_sleep_ms(200);
-    ck_assert_int_eq(pdk_session_close(lease.b->session, PATIENCE_MS), PDK_OK);
-    g_thread_join(thread);
-    ck_assert_int_eq(w.status, PDK_CLOSED);
 }
 END_TEST
 
@@ -452,19 +382,11 @@ static int contenders(void) {
     return ts_child_count(ts_bench_server(), dir);
 }
 
-static bool is_one(void *unused) {
-    (void)unused;
-    return contenders() == 1;
-}
+static bool are_contenders(void *count) { return MAX(contenders(), 0) == GPOINTER_TO_INT(count); }
 
-static bool is_none(void *unused) {
-    (void)unused;
-    return contenders() <= 0; /* maybe there is no directory either */
-}
-
-static bool are_two(void *unused) {
-    (void)unused;
-    return contenders() == 2;
+/* Maybe there is no directory either. */
+static void await_contenders(int count) {
+    ck_assert(ts_wait_until(are_contenders, GINT_TO_POINTER(count), ts_patience(5000)));
 }
 
 /* The other client's hold, or NULL: it is gone, and the record stands. The thread waits. */
@@ -477,18 +399,15 @@ static pdk_hold *begin(enum wait what, pthread_t *thread) {
     options.secret = lease_secret;
     ck_assert_int_eq(pdk_lease_lock_new(lease.a->session, lease.path, &options, &call.lock), PDK_OK);
     *thread = started(acquire);
-    if (what == FOR_A_HOLDER) {
-        ck_assert(ts_wait_until(are_two, NULL, ts_patience(5000)));
-    } else { /* it has been granted the lock, and has let it go */
-        ts_sleep_ms(500);
-        ck_assert(ts_wait_until(is_none, NULL, ts_patience(5000)));
-    }
+    if (what == FOR_THE_END)
+        ts_sleep_ms(500); /* it has been granted the lock, and has let it go */
+    await_contenders(what == FOR_A_HOLDER ? 2 : 0);
     return hold;
 }
 
 /* Nothing is left of the wait, and the lock can be used. */
 static void finish(pdk_hold *theirs) {
-    ck_assert(ts_wait_until(theirs ? is_one : is_none, NULL, ts_patience(5000)));
+    await_contenders(theirs ? 1 : 0);
     if (theirs)
         pdk_hold_release(theirs);
     pdk_lease_lock *lock = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
@@ -544,7 +463,7 @@ START_TEST(a_call_is_cancelled) {
         ck_assert_msg(ts_proxy_wait_fired(lease.a->proxy, PATIENCE_MS), "request %zu", i);
         cancelled(thread);
         ts_proxy_heal(lease.a->proxy);
-        ck_assert(ts_wait_until(is_none, NULL, ts_patience(5000)));
+        await_contenders(0);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(giving_up); i++) {
         call.hold = lease_acquired(call.lock); /* the secret takes back what was written, or not */
@@ -563,16 +482,12 @@ static Suite *make_suite(void) {
     TCase *all = ts_bench_case(suite, "lease_lock");
     tcase_add_test(all, held_and_given_up);
     tcase_add_test(all, it_stands_without_its_holder);
-    tcase_add_test(all, it_ends);
     tcase_add_test(all, a_waiter_hears_that_it_is_given_up);
     tcase_add_test(all, it_is_renewed);
     tcase_add_test(all, it_cannot_be_renewed);
     tcase_add_test(all, somebody_else_writes);
     tcase_add_test(all, records_of_others);
-    tcase_add_test(all, a_record_that_others_change);
     tcase_add_test(all, a_renewal_under_way);
-    tcase_add_test(all, lost_answers_are_settled);
-    tcase_add_test(all, a_closed_session_ends_the_wait);
     tcase_add_test(all, what_it_costs);
     tcase_add_test(all, bad_input);
     tcase_add_loop_test(all, a_wait_is_cancelled, 0, WAITS);
