@@ -213,27 +213,6 @@ START_TEST(at_most_for) {
 }
 END_TEST
 
-/* A callback that comes late is told all the same why; and a limit beyond the lease does not prolong it. */
-START_TEST(a_hold_that_is_looked_at_late) {
-    make_it();
-    it.options.at_most_ms = 200;
-    pdk_job *a = job_of(it.a, it.path, &it.options);
-    pdk_hold *hold = job_begun(a);
-    for (int64_t begun = ts_now_ns(); pdk_hold_is_valid(hold); ts_sleep_ms(5))
-        ck_assert_int_lt(ts_now_ns() - begun, (int64_t)ts_patience(PATIENCE_MS) * 1000000);
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_OVERDUE);
-    pdk_stats stats = PDK_STATS_INIT;
-    ck_assert_int_eq(pdk_session_stats(it.a->session, &stats), PDK_OK);
-    ck_assert_uint_eq(stats.lost_overdue, 1);
-    pdk_hold_release(hold);
-    it.options.at_most_ms = HOUR_MS;
-    pdk_job *b = job_of(it.b, ts_fresh_path(), &it.options);
-    hold = job_begun(b);
-    ck_assert_int_le(pdk_hold_remaining_ms(hold), SLOW_MS);
-    job_finished(b, hold, 0);
-}
-END_TEST
-
 /* Its session expires on the server. _i: the period goes on without it; or it is retried, with a record of one run. */
 START_TEST(a_run_that_died) {
     make_it();
@@ -548,7 +527,6 @@ static Suite *make_suite(void) {
     tcase_add_test(all, a_day_of_a_time_zone);
     tcase_add_test(all, at_least_for);
     tcase_add_test(all, at_most_for);
-    tcase_add_test(all, a_hold_that_is_looked_at_late);
     tcase_add_loop_test(all, a_run_that_died, 0, 2);
     tcase_add_test(all, lost_answers_are_settled);
     tcase_add_test(all, a_late_start_is_turned_away);
