@@ -219,12 +219,18 @@ static void *dispatch_main(void *user) {
     return user;
 }
 
+static void *close_main(void *status) {
+    *(pdk_status *)status = pdk_session_close(it.session, PDK_FOREVER);
+    return NULL;
+}
+
 static const struct {
     pdk_dispatch dispatch; /* by hand: on another thread */
     pdk_acquired_fn callback;
 } sitting[] = {{PDK_DISPATCH_THREAD, sit}, {PDK_DISPATCH_MANUAL, sit}, {PDK_DISPATCH_THREAD, close_and_sit}};
 
 START_TEST(while_a_callback_runs) {
+    pdk_status status = PDK_SYSTEM;
     open_it(sitting[_i].dispatch);
     claim_by(sitting[_i].callback);
     GThread *other = sitting[_i].dispatch == PDK_DISPATCH_MANUAL ? g_thread_new("dispatch", dispatch_main, NULL) : NULL;
@@ -237,19 +243,17 @@ START_TEST(while_a_callback_runs) {
         event_log_expect_silence(&it.log); /* the one that runs may end; none begins */
     }
     ck_assert(!atomic_load(&it.over));
+    GThread *closer = g_thread_new("closer", close_main, &status);
     atomic_store(&it.may_go, true);
     ck_assert_int_eq(pdk_session_close(it.session, PDK_FOREVER), PDK_OK);
     ck_assert(atomic_load(&it.over));
+    g_thread_join(closer);
+    ck_assert_int_eq(status, PDK_OK);
     ck_assert_int_eq(pdk_session_close(it.session, 0), PDK_OK);
     if (other)
         g_thread_join(other);
 }
 END_TEST
-
-static void *close_main(void *status) {
-    *(pdk_status *)status = pdk_session_close(it.session, PDK_FOREVER);
-    return NULL;
-}
 
 START_TEST(the_close_dispatches_due_callbacks) {
     pdk_hold *hold = NULL;
