@@ -206,19 +206,6 @@ START_TEST(past_the_bound) {
 }
 END_TEST
 
-/* Nothing is logged about a function that returns in time. */
-START_TEST(within_the_bound) {
-    lead(ts_patience(DRAIN_MS));
-    ts_sleep_ms(2 * ts_patience(DRAIN_MS)); /* nobody has told it to return: nothing is due */
-    ck_assert_int_eq(pdk_service_resign(test_service_handle(kept.s)), PDK_OK);
-    ck_assert(test_service_wait_end(kept.s, ts_patience(SOON_MS)));
-    test_service_allow_return(kept.s);
-    ck_assert(test_service_wait_runs(kept.s, 2, ts_patience(5000)));
-    ck_assert_int_eq(stop(ts_patience(5000)), PDK_OK);
-    ck_assert_int_eq(event_log_lines_with(&event_log, WARNING), 0);
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("service_drain");
     TCase *aborted = ts_bench_case(suite, "abort"), *keep = ts_bench_case(suite, "keep");
@@ -227,7 +214,6 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(aborted, it_aborts_at_the_bound, 0, CAUSES);
     tcase_add_test(aborted, it_does_not_abort_within_the_bound);
     tcase_add_loop_test(keep, past_the_bound, 0, ENDS);
-    tcase_add_test(keep, within_the_bound);
     return suite;
 }
 

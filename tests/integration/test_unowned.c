@@ -11,7 +11,7 @@
 #include "ts_check.h"
 #include "ts_observer.h"
 
-enum { SESSION_MS = 4000, WAIT_MS = 10000, EPHEMERAL = 1 };
+enum { SESSION_MS = 4000, WAIT_MS = 10000 };
 
 static char *below(const char *path, const char *name) {
     char *child = g_strdup_printf("%s/%s", path, name);
@@ -54,61 +54,6 @@ START_TEST(a_lock_below_a_lock) {
 }
 END_TEST
 
-/* Persistent nodes of any names. */
-START_TEST(nobodys_nodes) {
-    static const char *const names[] = {"lock-0000000000", "lock-0000000001", "a-lock-0000000002",
-                                        "_c_00000000-0000-4000-8000-000000000000-lock-0000000003"};
-    const char *path = ts_fresh_path();
-    const ts_client *client = ts_bench_client(SESSION_MS);
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        make(below(path, names[i]));
-    pdk_lock *lock = lock_at(client, path);
-    take_and_release(lock, WAIT_MS);
-    take_and_release(lock, 0);
-    take_and_release(lock, WAIT_MS);
-}
-END_TEST
-
-/* Somebody who is there counts, behind nobody's node and in its place. */
-START_TEST(somebodys_nodes) {
-    const char *path = ts_fresh_path();
-    const ts_client *client = ts_bench_client(SESSION_MS);
-    ts_observer *o = ts_observer_open(ts_bench_server());
-    ck_assert_ptr_nonnull(o);
-    pdk_lock *lock = lock_at(client, path);
-    pdk_hold *hold = NULL;
-    char *name = below(path, "lock-0000000000");
-    make(name);
-    make(below(path, "other")); /* so that the directory stands */
-    take_and_release(lock, WAIT_MS);
-    ck_assert_int_eq(ts_delete(ts_bench_server(), name), 0);
-    ck_assert_int_eq(ts_observer_create(o, name, "", EPHEMERAL, NULL), 0);
-    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_BUSY);
-    ck_assert_int_eq(pdk_lock_acquire(lock, 500, &hold), PDK_TIMEOUT);
-    ck_assert_int_eq(ts_observer_delete(o, name), 0);
-    make(name);
-    take_and_release(lock, WAIT_MS);
-    ts_observer_close(o);
-}
-END_TEST
-
-START_TEST(a_read_write_lock) {
-    const char *path = ts_fresh_path();
-    pdk_rwlock *lock = NULL;
-    pdk_hold *hold = NULL;
-    make(below(path, "a-__WRIT__0000000000"));
-    make(below(path, "a-__READ__0000000001"));
-    ck_assert_int_eq(pdk_rwlock_new(ts_bench_client(SESSION_MS)->session, path, NULL, &lock), PDK_OK);
-    ts_paddock_keep(lock, (void (*)(void *))pdk_rwlock_unref);
-    for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(pdk_rwlock_acquire_read(lock, i ? 0 : WAIT_MS, &hold), PDK_OK);
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        ck_assert_int_eq(pdk_rwlock_acquire_write(lock, i ? 0 : WAIT_MS, &hold), PDK_OK);
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    }
-}
-END_TEST
-
 /* All permits are nobody's, and somebody's is one. _i: it is waited for, or tried. */
 START_TEST(a_semaphore) {
     const char *path = ts_fresh_path();
@@ -122,25 +67,6 @@ START_TEST(a_semaphore) {
     ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 2, _i ? 0 : WAIT_MS, &hold), PDK_OK);
     ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, _i ? 0 : 300, &none), _i ? PDK_BUSY : PDK_TIMEOUT);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
-
-START_TEST(an_election) {
-    const char *path = ts_fresh_path();
-    const ts_client *client = ts_bench_client(SESSION_MS);
-    pdk_election *election = election_on(client, path, "anna");
-    pdk_election_callbacks callbacks;
-    pdk_observer *observer = NULL;
-    record *r = record_new(), *seen = record_new();
-    make(below(path, "latch-0000000000"));
-    make(below(path, "latch-0000000001"));
-    ck_assert_int_eq(pdk_election_observe(election, record_leader, seen, NULL, &observer), PDK_OK);
-    ck_assert(record_wait_leader(seen, "-", WAIT_MS));
-    record_callbacks(r, &callbacks);
-    ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
-    ck_assert(record_wait(r, ELECTED, 1, WAIT_MS));
-    ck_assert(record_wait_leader(seen, "anna", WAIT_MS));
-    pdk_observer_close(observer);
 }
 END_TEST
 
@@ -168,11 +94,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("unowned");
     TCase *all = ts_bench_case(suite, "unowned");
     tcase_add_loop_test(all, a_lock_below_a_lock, 0, 2);
-    tcase_add_test(all, nobodys_nodes);
-    tcase_add_test(all, somebodys_nodes);
-    tcase_add_test(all, a_read_write_lock);
     tcase_add_loop_test(all, a_semaphore, 0, 2);
-    tcase_add_test(all, an_election);
     tcase_add_test(all, nobody_is_asked);
     return suite;
 }
