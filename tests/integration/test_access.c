@@ -95,18 +95,6 @@ static void check_node(const char *digest, const pdk_hold *hold, int read, int w
     g_free(node);
 }
 
-START_TEST(open_to_everybody_with_credentials_too) {
-    const char *path = ts_fresh_path();
-    pdk_session *s = open_as(OURS, PDK_ACCESS_OPEN, NULL, 0),
-                *other = open_in(true, THEIRS, PDK_ACCESS_DEFAULT, NULL, 0);
-    pdk_hold *hold = ts_bench_acquire(lock_at(s, path), 5000);
-    check_node(NULL, hold, 0, 0);
-    others_may_read(NULL, path, hold, PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(ts_bench_acquire(lock_at(other, path), 5000)), PDK_OK);
-}
-END_TEST
-
 START_TEST(the_creator_alone) {
     const char *path = open_directory();
     pdk_session *s = open_in(true, OURS, PDK_ACCESS_CREATOR, NULL, 0);
@@ -132,27 +120,6 @@ START_TEST(the_creator_alone) {
 }
 END_TEST
 
-/* The directory that it makes is closed as well. */
-START_TEST(the_creators_directory) {
-    const char *path = ts_fresh_path();
-    pdk_session *s = open_as(OURS, PDK_ACCESS_CREATOR, NULL, 0), *other = open_as(THEIRS, PDK_ACCESS_CREATOR, NULL, 0);
-    pdk_hold *hold = ts_bench_acquire(lock_at(s, path), 5000), *none = NULL;
-    ck_assert_int_eq(pdk_lock_acquire(lock_at(other, path), 5000, &none), PDK_NO_PERMISSION);
-    ck_assert_int_eq(holder(lock_at(other, path)), PDK_NO_PERMISSION);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
-
-START_TEST(the_creator_and_readers) {
-    const char *path = ts_fresh_path();
-    pdk_session *s = open_as(OURS, PDK_ACCESS_CREATOR_READERS, NULL, 0);
-    pdk_hold *hold = ts_bench_acquire(lock_at(s, path), 5000);
-    check_node(THEIRS, hold, 0, NO_AUTH);
-    others_may_read(NULL, path, hold, PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
-
 START_TEST(a_list) {
     const char *path = ts_fresh_path();
     char *theirs = digest_id(THEIRS);
@@ -164,16 +131,6 @@ START_TEST(a_list) {
     check_node(NULL, hold, NO_AUTH, NO_AUTH);
     others_may_read(THEIRS, path, hold, PDK_OK);
     others_may_read(NULL, path, hold, PDK_NO_PERMISSION);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
-
-/* A list needs no credentials. */
-START_TEST(a_list_of_everybody) {
-    static const pdk_access_entry all = {PDK_PERMISSION_ALL, "world", "anyone"};
-    pdk_session *s = open_as(NULL, PDK_ACCESS_LIST, &all, 1);
-    pdk_hold *hold = ts_bench_acquire(lock_at(s, ts_fresh_path()), 5000);
-    check_node(NULL, hold, 0, 0);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
@@ -217,12 +174,8 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("access");
     TCase *cases = ts_bench_case(suite, "access");
-    tcase_add_test(cases, open_to_everybody_with_credentials_too);
     tcase_add_test(cases, the_creator_alone);
-    tcase_add_test(cases, the_creators_directory);
-    tcase_add_test(cases, the_creator_and_readers);
     tcase_add_test(cases, a_list);
-    tcase_add_test(cases, a_list_of_everybody);
     tcase_add_test(cases, what_is_no_choice);
     return ts_run_suite(suite);
 }

@@ -11,70 +11,33 @@
 #include <unistd.h>
 
 #include "event_log.h"
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_fork.h"
 #include "ts_support.h"
 
-static ts_ensemble *server;
-
-static void begin(void) {
-    server = ts_ensemble_start(NULL);
-    ck_assert_ptr_nonnull(server);
-}
-
-static void end(void) { ts_ensemble_stop(server); }
-
 /* What the parent has when it forks. */
 static struct {
     struct event_log event_log;
-    pdk_session *session, *manual;
-    pdk_lock *lock, *other;
+    pdk_session *session;
+    pdk_lock *lock;
     pdk_hold *hold;
-    pdk_claim *claim;
-    pdk_contenders *list;
-    pdk_checker *checker;
-    char *sequencer;
-    int answers; /* how often the claim's callback ran */
 } parent;
-
-static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
-    (void)user;
-    parent.answers++;
-    if (status == PDK_OK)
-        pdk_hold_release(hold);
-}
 
 static void set_up(void) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     memset(&parent, 0, sizeof parent);
     event_log_init(&parent.event_log);
     event_log_attach(&parent.event_log, &options);
-    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), &options, &parent.session), PDK_OK);
-    options.dispatch = PDK_DISPATCH_MANUAL;
-    options.on_event = NULL;
-    options.on_log = NULL;
-    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), &options, &parent.manual), PDK_OK);
+    ck_assert_int_eq(pdk_session_open(ts_bench_server(), &options, &parent.session), PDK_OK);
     ck_assert_int_eq(pdk_lock_new(parent.session, "/fork/lock", NULL, &parent.lock), PDK_OK);
-    ck_assert_int_eq(pdk_lock_new(parent.manual, "/fork/lock", NULL, &parent.other), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(parent.lock, 5000, &parent.hold), PDK_OK);
-    ck_assert_int_eq(pdk_lock_holder(parent.lock, 5000, &parent.list), PDK_OK);
-    ck_assert_int_eq(pdk_lock_acquire_async(parent.other, PDK_FOREVER, on_acquired, NULL, &parent.claim), PDK_OK);
-    ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/fork/lock", 2, 5000));
-    parent.sequencer = g_strdup(pdk_hold_sequencer(parent.hold));
-    ck_assert_int_eq(pdk_checker_new(parent.session, NULL, &parent.checker), PDK_OK);
 }
 
 static void tear_down(void) {
-    pdk_checker_unref(parent.checker);
-    pdk_claim_unref(parent.claim);
-    pdk_contenders_free(parent.list);
     pdk_lock_unref(parent.lock);
-    pdk_lock_unref(parent.other);
     pdk_session_close(parent.session, 5000);
-    pdk_session_close(parent.manual, 5000);
     pdk_session_unref(parent.session);
-    pdk_session_unref(parent.manual);
-    g_free(parent.sequencer);
     event_log_clear(&parent.event_log);
 }
 
@@ -108,19 +71,15 @@ static void expect(GString *wrong, const char *what, bool fine) {
         g_string_append_printf(wrong, "%s; ", what);
 }
 
-/* What is local stays readable. */
-static void use_what_is_local(GString *wrong) {
-    expect(wrong, "the token is unreadable", pdk_hold_token(parent.hold) > 0);
-    expect(wrong, "the token's text is unreadable", strlen(pdk_hold_token_text(parent.hold)) == 20);
-    expect(wrong, "a list", pdk_contenders_count(parent.list) == 1 && pdk_contenders_node(parent.list, 0) != NULL);
-    expect(wrong, "session identity", pdk_session_identity(parent.session) != NULL);
-    pdk_hold_detach_thread(parent.hold);
-    expect(wrong, "released",
-           pdk_hold_release(parent.hold) == PDK_FORKED && pdk_hold_release(parent.hold) == PDK_FORKED);
-    pdk_claim_unref(pdk_claim_ref(parent.claim));
-    pdk_session_unref(pdk_session_ref(parent.session));
-    pdk_session_unref(parent.session);
-    pdk_session_unref(parent.session); /* one too many, if the child could unref */
+/* The first part of the names of a child's nodes, in shared memory. A session recognizes its nodes by their names, so no two sessions
+ * may use the same names. */
+static char (*named)[64];
+static int child;
+
+static void tell_name(GString *wrong, const pdk_hold *hold) {
+    const char *name = g_strrstr(pdk_hold_node(hold), "/_c_");
+    expect(wrong, "a name", name != NULL);
+    g_strlcpy(named[child], name ? name : "", strlen("/_c_01234567-89ab-4cde-8f01-") + 1);
 }
 
 static void open_own(GString *wrong) {
@@ -130,7 +89,7 @@ static void open_own(GString *wrong) {
     pdk_hold *hold = NULL;
     char *pid = g_strdup_printf(":%d:", (int)getpid());
     options.label = "child";
-    if (pdk_session_open(ts_ensemble_hosts(server), &options, &s) != PDK_OK) {
+    if (pdk_session_open(ts_bench_server(), &options, &s) != PDK_OK) {
         g_string_append_printf(wrong, "open: %s", pdk_last_error());
         return;
     }
@@ -140,6 +99,7 @@ static void open_own(GString *wrong) {
     pdk_lock_unref(lock);
     expect(wrong, "second lock", pdk_lock_new(s, "/fork/child", NULL, &lock) == PDK_OK);
     expect(wrong, "acquire", pdk_lock_acquire(lock, 5000, &hold) == PDK_OK && pdk_hold_is_valid(hold));
+    tell_name(wrong, hold);
     expect(wrong, "the parent's hold is valid", !pdk_hold_is_valid(parent.hold));
     expect(wrong, "release", pdk_hold_release(hold) == PDK_OK);
     pdk_lock_unref(lock);
@@ -148,41 +108,13 @@ static void open_own(GString *wrong) {
     g_free(pid);
 }
 
-/* The first part of the names of a child's nodes, in shared memory. */
-static char (*named)[64];
-static int child;
-
-static void tell_name(GString *wrong) {
-    pdk_session *s = NULL;
-    pdk_lock *lock = NULL;
-    pdk_hold *hold = NULL;
-    expect(wrong, "open", pdk_session_open(ts_ensemble_hosts(server), NULL, &s) == PDK_OK);
-    expect(wrong, "lock", pdk_lock_new(s, "/fork/named", NULL, &lock) == PDK_OK);
-    expect(wrong, "acquire", pdk_lock_acquire(lock, 5000, &hold) == PDK_OK);
-    const char *name = g_strrstr(pdk_hold_sequencer(hold), "/_c_");
-    expect(wrong, "a name", name != NULL);
-    g_strlcpy(named[child], name ? name : "", strlen("/_c_01234567-89ab-4cde-8f01-") + 1);
-    pdk_hold_release(hold);
-    pdk_lock_unref(lock);
-    expect(wrong, "close", pdk_session_close(s, 5000) == PDK_OK);
-    pdk_session_unref(s);
-}
-
 /* The child has ended, and the parent goes on as before. */
 static void check_parent_unharmed(void) {
     pdk_hold *next = NULL;
-    int count = 0;
-    int64_t began = ts_now_ms();
     ck_assert(pdk_hold_is_valid(parent.hold));
     ck_assert_int_eq(pdk_hold_ensure(parent.hold, 10), PDK_OK);
-    ck_assert_int_eq(pdk_session_check_sequencer(parent.session, parent.sequencer, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_checker_check(parent.checker, parent.sequencer, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(parent.session, pdk_hold_sequencer(parent.hold), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(parent.hold), PDK_OK);
-    while (parent.answers == 0 && ts_now_ms() - began < 5000) {
-        ts_fd_readable(pdk_session_fd(parent.manual), 100);
-        ck_assert_int_eq(pdk_session_dispatch(parent.manual, &count), PDK_OK);
-    }
-    ck_assert_int_eq(parent.answers, 1);
     ck_assert_int_eq(pdk_lock_acquire(parent.lock, 5000, &next), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(parent.session, 5000), PDK_OK);
@@ -191,24 +123,11 @@ static void check_parent_unharmed(void) {
     g_free(history);
 }
 
-START_TEST(the_parent_keeps_what_the_child_uses) {
-    in_child(use_what_is_local);
-    check_parent_unharmed();
-}
-END_TEST
-
-START_TEST(the_child_opens_a_session_of_its_own) {
-    in_child(open_own);
-    check_parent_unharmed();
-}
-END_TEST
-
-/* A session recognizes its nodes by their names, so no two sessions may use the same names. */
-START_TEST(no_two_children_name_their_nodes_alike) {
+START_TEST(children_open_sessions_of_their_own) {
     named = mmap(NULL, 2 * sizeof *named, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(named, MAP_FAILED);
     for (child = 0; child < 2; child++)
-        in_child(tell_name);
+        in_child(open_own);
     ck_assert_str_ne(named[0], named[1]);
     ck_assert_uint_eq(strlen(named[0]), strlen(named[1]));
     munmap(named, 2 * sizeof *named);
@@ -255,20 +174,15 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("fork");
-    TCase *cases = tcase_create("fork");
-    tcase_add_unchecked_fixture(cases, begin, end);
+    TCase *cases = ts_bench_case(suite, "fork");
     tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, the_parent_keeps_what_the_child_uses);
 #ifndef __SANITIZE_THREAD__ /* which cannot follow threads that start after a fork */
     tcase_add_test(cases, a_child_whose_allocator_hangs_is_told);
-    tcase_add_test(cases, the_child_opens_a_session_of_its_own);
-    tcase_add_test(cases, no_two_children_name_their_nodes_alike);
+    tcase_add_test(cases, children_open_sessions_of_their_own);
 #else
     (void)a_child_whose_allocator_hangs_is_told;
-    (void)the_child_opens_a_session_of_its_own;
-    (void)no_two_children_name_their_nodes_alike;
+    (void)children_open_sessions_of_their_own;
 #endif
-    suite_add_tcase(suite, cases);
     return suite;
 }
 

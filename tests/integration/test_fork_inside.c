@@ -118,15 +118,9 @@ static void close_session(pdk_session *s) {
 }
 
 START_TEST(a_child_of_a_callback_opens_a_session_of_its_own) {
-    pdk_session *s = open_session(PDK_DISPATCH_THREAD);
-    ck_assert_int_eq(await_child(), 0);
-    close_session(s);
-}
-END_TEST
-
-START_TEST(a_child_of_a_dispatched_callback_opens_a_session_of_its_own) {
-    pdk_session *s = open_session(PDK_DISPATCH_MANUAL);
-    ck_assert_int_eq(pdk_session_dispatch(s, NULL), PDK_OK);
+    pdk_session *s = open_session((pdk_dispatch)_i);
+    if (_i == PDK_DISPATCH_MANUAL)
+        ck_assert_int_eq(pdk_session_dispatch(s, NULL), PDK_OK);
     ck_assert_int_eq(await_child(), 0);
     close_session(s);
 }
@@ -187,11 +181,10 @@ static Suite *make_suite(void) {
     tcase_add_unchecked_fixture(cases, begin, end);
     tcase_add_checked_fixture(cases, set_up, NULL);
 #ifndef __SANITIZE_THREAD__ /* which cannot follow threads that start after a fork */
-    tcase_add_test(cases, a_child_of_a_callback_opens_a_session_of_its_own);
-    tcase_add_test(cases, a_child_of_a_dispatched_callback_opens_a_session_of_its_own);
+    tcase_add_loop_test(cases, a_child_of_a_callback_opens_a_session_of_its_own, PDK_DISPATCH_THREAD,
+                        PDK_DISPATCH_MANUAL + 1);
 #else
     (void)a_child_of_a_callback_opens_a_session_of_its_own;
-    (void)a_child_of_a_dispatched_callback_opens_a_session_of_its_own;
 #endif
 /* These children end by their last thread, of whose end the sanitizers have views of their own. */
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__

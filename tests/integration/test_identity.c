@@ -43,30 +43,6 @@ START_TEST(a_lock_has_an_identity_of_its_own) {
 }
 END_TEST
 
-/* A program that was built before the option was made. */
-START_TEST(the_first_options_have_the_identity_of_the_session) {
-    ts_client *client = ts_bench_client(SESSION_MS);
-    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
-    options.size = offsetof(pdk_lock_options, identity);
-    options.identity = NAME; /* beyond its end */
-    pdk_hold *hold = ts_bench_acquire(ts_lock_with(client, ts_fresh_path(), &options), 5000);
-    assert_data(pdk_hold_node(hold), pdk_session_identity(client->session));
-    pdk_hold_release(hold);
-}
-END_TEST
-
-START_TEST(readers_and_writers_have_the_identity_of_their_lock) {
-    pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
-    options.identity = NAME;
-    pdk_rwlock *lock = ts_rwlock_with(ts_bench_client(SESSION_MS), ts_fresh_path(), &options);
-    for (int i = 0; i < 2; i++) {
-        pdk_hold *hold = i == 0 ? ts_bench_read(lock, 5000) : ts_bench_write(lock, 5000);
-        assert_data(pdk_hold_node(hold), NAME);
-        pdk_hold_release(hold);
-    }
-}
-END_TEST
-
 START_TEST(permits_have_the_identity_of_their_semaphore) {
     pdk_semaphore_options options = PDK_SEMAPHORE_OPTIONS_INIT;
     options.identity = NAME;
@@ -121,8 +97,6 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "identity");
 
     tcase_add_test(tcase, a_lock_has_an_identity_of_its_own);
-    tcase_add_test(tcase, the_first_options_have_the_identity_of_the_session);
-    tcase_add_test(tcase, readers_and_writers_have_the_identity_of_their_lock);
     tcase_add_test(tcase, permits_have_the_identity_of_their_semaphore);
     tcase_add_test(tcase, the_path_is_that_of_the_servers);
     tcase_add_test(tcase, a_downgrade_moves_to_the_node_of_the_reader);

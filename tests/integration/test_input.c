@@ -92,20 +92,6 @@ START_TEST(the_chroot_counts) {
 }
 END_TEST
 
-START_TEST(a_downgrade_with_the_longest_path) {
-    g_autofree char *path = path_of(512);
-    pdk_hold *hold = ts_bench_write(ts_rwlock(it.client, path), ts_patience(IN_TIME_MS));
-    ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
-    const int64_t end = ts_now_ms() + ts_patience(3000);
-    while (!strstr(pdk_hold_sequencer(hold), " shared/")) {
-        ck_assert_int_lt(ts_now_ms(), end);
-        ts_sleep_ms(1);
-    }
-    check_text(hold, it.client->session);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
-
 /* The leases are below the path. */
 START_TEST(permits_with_the_longest_path) {
     const size_t longest = 512 - strlen("/leases");
@@ -121,29 +107,6 @@ START_TEST(permits_with_the_longest_path) {
 }
 END_TEST
 
-START_TEST(permits_below_a_chroot) {
-    const char *path = ts_fresh_path();
-    pdk_session_options session_options = PDK_SESSION_OPTIONS_INIT;
-    g_autofree char *full = g_strconcat("/chroot/deep", path, NULL), *longest = g_strnfill(494, 'p');
-    pdk_semaphore *out = UNTOUCHED;
-
-    ts_client *c = ts_client_open_with(server(), "/chroot/deep", &session_options);
-    ck_assert_ptr_nonnull(c);
-    pdk_semaphore *below = permits_at(c, path, 2), *outside = permits_at(it.client, full, 2);
-    pdk_hold *one = permits_take(below, 1), *two = permits_take(outside, 1), *none = NULL;
-    ck_assert_int_eq(permits_taken(full), 2);
-    ck_assert_int_eq(permits_taken(path), 0);
-    ck_assert_int_eq(pdk_semaphore_acquire(below, 1, 0, &none), PDK_BUSY);
-    ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, pdk_hold_sequencer(one), 5000), PDK_OK);
-    ck_assert_int_eq(pdk_session_check_sequencer(c->session, pdk_hold_sequencer(two), 5000), PDK_OK);
-    longest[0] = '/';
-    refused(pdk_semaphore_new(c->session, longest, 1, NULL, &out), PDK_INVALID, "chroot included");
-    pdk_hold_release(one);
-    pdk_hold_release(two);
-    permits_assert_none(full);
-}
-END_TEST
-
 /* ---- times */
 
 START_TEST(for_ever_and_very_long_are_accepted) {
@@ -156,29 +119,6 @@ START_TEST(for_ever_and_very_long_are_accepted) {
         assert_recipe(r, recipe_release(r, object, held) == PDK_OK);
         assert_recipe(r, pdk_session_flush(it.client->session, right[i]) == PDK_OK);
     }
-}
-END_TEST
-
-START_TEST(very_long_looks_are_accepted) {
-    static const int64_t right[] = {PDK_FOREVER, INT64_MAX, INT64_MAX / 1000000, INT32_MAX};
-    pdk_hold *locked = ts_bench_acquire(it.lock, ts_patience(IN_TIME_MS)), *taken = permits_take(it.permits, 1),
-             *reads = ts_bench_read(it.rw, ts_patience(IN_TIME_MS));
-    for (size_t i = 0; i < G_N_ELEMENTS(right); i++) {
-        pdk_contenders *lists[3] = {NULL};
-        ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, pdk_hold_sequencer(locked), right[i]), PDK_OK);
-        ck_assert_int_eq(pdk_lock_holder(it.lock, right[i], &lists[0]), PDK_OK);
-        ck_assert_int_eq(pdk_semaphore_holders(it.permits, right[i], &lists[1]), PDK_OK);
-        ck_assert_int_eq(pdk_rwlock_list(it.rw, right[i], &lists[2]), PDK_OK);
-        for (size_t k = 0; k < G_N_ELEMENTS(lists); k++) {
-            ck_assert_uint_eq(pdk_contenders_count(lists[k]), 1);
-            ck_assert(pdk_contenders_is_shared(lists[k], 0) == (k == 2));
-            ck_assert(!pdk_contenders_is_shared(lists[k], 1) && !pdk_contenders_is_shared(lists[k], SIZE_MAX));
-            pdk_contenders_free(lists[k]);
-        }
-    }
-    pdk_hold_release(reads);
-    pdk_hold_release(taken);
-    pdk_hold_release(locked);
 }
 END_TEST
 
@@ -345,19 +285,6 @@ START_TEST(a_refusal_names_the_right) {
 }
 END_TEST
 
-/* One of several sessions is closed. */
-static bool is_closed(void *session) { return pdk_session_flush(session, 0) == PDK_CLOSED; }
-
-START_TEST(one_session_of_a_set_is_closed) {
-    pdk_lock *lock = ts_lock(it.second, ts_fresh_path());
-    const pdk_right set[] = {pdk_right_lock(it.lock), pdk_right_lock(lock)};
-    pdk_session_close(it.second->session, 5000);
-    ck_assert(ts_wait_until(is_closed, it.second->session, ts_patience(5000)));
-    both_refuse(set, 2, PDK_FOREVER, NULL, PDK_CLOSED, "pdk_set_acquire");
-    set_children(it.path, 0);
-}
-END_TEST
-
 /* ---- what is over */
 
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
@@ -388,23 +315,6 @@ START_TEST(a_second_release_is_told) {
 }
 END_TEST
 
-START_TEST(a_refused_callback_keeps_its_user) {
-    pdk_hold *hold = NULL;
-    int kept = 0, freed = 0;
-    ck_assert_int_eq(pdk_lock_acquire(it.lock, ts_patience(IN_TIME_MS), &hold), PDK_OK);
-    ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, &freed, count_up), PDK_OK);
-    refused(pdk_hold_on_lost(hold, on_lost, &kept, count_up), PDK_INVALID, "has a callback already");
-    pdk_hold *second = pdk_hold_ref(hold);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(freed, 1); /* it cannot run any more */
-    refused(pdk_hold_on_lost(second, on_lost, &kept, count_up), PDK_NOT_HELD, "released");
-    pdk_hold_unref(second);
-    ck_assert_int_eq(freed, 1);
-    ck_assert_int_eq(kept, 0);
-    ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
-}
-END_TEST
-
 START_TEST(a_set_and_a_claim) {
     int32_t ahead = 0;
     int freed = 0;
@@ -430,25 +340,6 @@ START_TEST(a_set_and_a_claim) {
 END_TEST
 
 /* ---- texts and lists */
-
-START_TEST(text_that_is_no_sequencer_is_refused) {
-    static const char *const wrong[] = {
-        "",
-        "pdk1",
-        "pdk1 /n/x-lock-0000000001 exclusive 1",
-        "pdk2 /n/x-lock-0000000001 exclusive 1 0",
-        "pdk1 n/x-lock-0000000001 exclusive 1 0",
-        "pdk1 /n exclusive 1 0",
-        "pdk1 / exclusive 1 0",
-        "pdk1 /a//x-lock-0000000001 exclusive 1 0",
-        "pdk1 /a/../x-lock-0000000001 exclusive 1 0",
-        "pdk1 /n/x-lock-0000000001 exclusive 0 0",
-        "pdk1 /n/x-lock-0000000001 exclusive -1 0",
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
-        refused(pdk_session_check_sequencer(it.client->session, wrong[i], 5000), PDK_INVALID, "text");
-}
-END_TEST
 
 START_TEST(a_list_has_nothing_beyond_its_end) {
     static const size_t beyond[] = {1, 2, SIZE_MAX};
@@ -485,11 +376,8 @@ static Suite *make_suite(void) {
         tcase_add_checked_fixture(all[i], begin, NULL);
     tcase_add_test(paths, a_lock_with_the_longest_path);
     tcase_add_test(paths, the_chroot_counts);
-    tcase_add_test(paths, a_downgrade_with_the_longest_path);
     tcase_add_test(paths, permits_with_the_longest_path);
-    tcase_add_test(paths, permits_below_a_chroot);
     tcase_add_loop_test(counts, for_ever_and_very_long_are_accepted, 0, RECIPES);
-    tcase_add_test(counts, very_long_looks_are_accepted);
     tcase_add_test(counts, ensure_refuses_an_impossible_time);
     tcase_add_test(counts, permits_have_bounds);
     tcase_add_test(counts, a_count_has_bounds);
@@ -498,11 +386,8 @@ static Suite *make_suite(void) {
     tcase_add_test(sets, rights_of_a_set);
     tcase_add_test(sets, a_path_twice);
     tcase_add_test(sets, a_refusal_names_the_right);
-    tcase_add_test(sets, one_session_of_a_set_is_closed);
     tcase_add_test(over, a_second_release_is_told);
-    tcase_add_test(over, a_refused_callback_keeps_its_user);
     tcase_add_test(over, a_set_and_a_claim);
-    tcase_add_test(over, text_that_is_no_sequencer_is_refused);
     tcase_add_test(over, a_list_has_nothing_beyond_its_end);
     return suite;
 }

@@ -174,16 +174,6 @@ struct newer_session_options {
     int64_t more;
 };
 
-START_TEST(session_options_of_a_later_version) {
-    struct newer_session_options newer = {.known = PDK_SESSION_OPTIONS_INIT};
-    newer.known.size = sizeof newer;
-    newer.known.label = "newer";
-    pdk_session *s = open_with(&newer.known);
-    ck_assert(g_str_has_suffix(pdk_session_identity(s), ":newer"));
-    close_session(s);
-}
-END_TEST
-
 START_TEST(the_label_is_in_the_identity) {
     char *label = g_strnfill(64, 'l');
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
@@ -206,19 +196,6 @@ START_TEST(the_label_is_in_the_identity) {
     ck_assert_str_eq(pdk_session_identity(s), labelled);
     memset(label, 'x', 64); /* strings are copied */
     ck_assert_str_eq(pdk_session_identity(s), labelled);
-
-    pdk_lock *lock = NULL;
-    pdk_hold *hold = NULL;
-    pdk_contenders *list = NULL;
-    ck_assert_int_eq(pdk_lock_new(s, "/o/label", NULL, &lock), PDK_OK);
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK);
-    ck_assert_uint_eq(pdk_contenders_count(list), 1);
-    ck_assert_str_eq(pdk_contenders_identity(list, 0), labelled);
-    ck_assert_int_eq(pdk_contenders_session(list, 0), pdk_session_id(s));
-    pdk_contenders_free(list);
-    pdk_hold_release(hold);
-    pdk_lock_unref(lock);
     close_session(s);
     g_free(plain);
     g_free(labelled);
@@ -262,52 +239,6 @@ START_TEST(a_timeout_that_carries_no_lease_is_refused) {
 }
 END_TEST
 
-/* ---- hosts */
-
-START_TEST(host_lists_that_do_not_parse_are_refused) {
-    static const char *const wrong[] = {
-        "",
-        ",",
-        "/",
-        "/app",
-        "zk1",
-        "zk1:",
-        ":2181",
-        "zk1:2181,",
-        "zk1:2181,,zk2:2181",
-        "zk1:0",
-        "zk1:65536",
-        "zk1:-1",
-        "zk1:x",
-        "zk 1:2181",
-        "[::1:2181",
-        "[]:2181",
-        "zk1:2181//a",
-        "zk1:2181/a/",
-        "zk1:2181/../a",
-        "zk1:2181/zookeeper",
-        "zk1:2181/\x01",
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-        pdk_session *out = UNTOUCHED;
-        refused(pdk_session_open(wrong[i], NULL, &out), PDK_INVALID, "hosts");
-        ck_assert_ptr_eq(out, UNTOUCHED);
-    }
-}
-END_TEST
-
-START_TEST(names_that_do_not_resolve_are_told_in_time) {
-    pdk_session *out = UNTOUCHED;
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    options.connect_timeout_ms = 5000;
-    int64_t began = ts_now_ms();
-    pdk_status status = pdk_session_open("nowhere.invalid:2181,noplace.invalid:2181", &options, &out);
-    ck_assert_int_lt(ts_now_ms() - began, 5000 + 1000);
-    refused(status, PDK_RESOLVE, "nowhere.invalid");
-    ck_assert_ptr_eq(out, UNTOUCHED);
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("options");
     TCase *cases = tcase_create("options");
@@ -317,12 +248,9 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, session_numbers_out_of_range_are_refused_by_name);
     tcase_add_test(cases, session_texts_out_of_range_are_refused_by_name);
     tcase_add_test(cases, options_this_build_cannot_serve_are_refused);
-    tcase_add_test(cases, session_options_of_a_later_version);
     tcase_add_test(cases, the_label_is_in_the_identity);
     tcase_add_test(cases, the_server_clamps_the_timeout);
     tcase_add_test(cases, a_timeout_that_carries_no_lease_is_refused);
-    tcase_add_test(cases, host_lists_that_do_not_parse_are_refused);
-    tcase_add_test(cases, names_that_do_not_resolve_are_told_in_time);
     suite_add_tcase(suite, cases);
     return suite;
 }

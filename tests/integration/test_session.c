@@ -1,4 +1,4 @@
-/* The life of a session: opened in time or not at all, its events in order, reconnects, chroots, host lists. */
+/* The life of a session: opened in time, or not at all, or in the background; its events in order; chroots. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
@@ -9,11 +9,10 @@
 #include "refused.h"
 #include "self.h"
 #include "ts_check.h"
+#include "ts_paddock.h"
 #include "ts_support.h"
 
-#define GONE_MS 20000
-#define SLACK_MS 1000
-#define TIMEOUT_MS 4000
+enum { TIMEOUT_MS = 4000, SLACK_MS = 1000, PATIENCE_MS = 15000, GONE_MS = 20000 };
 
 static ts_ensemble *server;
 static ts_proxy *proxy;
@@ -83,43 +82,23 @@ static pdk_hold *acquire(pdk_session *s, const char *path) {
 
 /* ---- opening */
 
-/* A session that was never handed out tells no event. */
-static void check_unavailable(const char *hosts, int32_t connect_timeout_ms) {
+/* It is silent, it refuses, or it accepts and says nothing. A session that was never handed out tells no event. */
+START_TEST(a_server_is_unavailable_in_time) {
+    static const ts_proxy_mode modes[] = {TS_BLACKHOLE, TS_CUT, TS_BLACKHOLE_DOWN};
     pdk_session_options options = options_with_event_log();
     pdk_session *out = (pdk_session *)&server;
-    options.connect_timeout_ms = connect_timeout_ms;
+    options.connect_timeout_ms = 300;
+    ts_proxy_set_mode(proxy, modes[_i]);
     int64_t began = ts_now_ms();
-    pdk_status status = pdk_session_open(hosts, &options, &out);
+    pdk_status status = pdk_session_open(ts_ensemble_proxied_hosts(server), &options, &out);
     int64_t took = ts_now_ms() - began;
     refused(status, PDK_UNAVAILABLE, "hosts");
     ck_assert_ptr_eq(out, (pdk_session *)&server);
-    ck_assert_int_ge(took, connect_timeout_ms - 50);
-    ck_assert_int_lt(took, connect_timeout_ms + SLACK_MS);
+    ck_assert_int_ge(took, options.connect_timeout_ms - 50);
+    ck_assert_int_lt(took, options.connect_timeout_ms + SLACK_MS);
     event_log_expect_silence(&event_log);
     ck_assert(self_wait_threads(threads_before, GONE_MS));
     ck_assert_int_eq(event_log_late(&event_log), 0);
-}
-
-/* It is silent, it refuses, or it accepts and says nothing. */
-START_TEST(a_server_is_unavailable_in_time) {
-    static const ts_proxy_mode modes[] = {TS_BLACKHOLE, TS_CUT, TS_BLACKHOLE_DOWN};
-    ts_proxy_set_mode(proxy, modes[_i]);
-    check_unavailable(ts_ensemble_proxied_hosts(server), 300);
-}
-END_TEST
-
-static void *heal_soon(void *unused) {
-    ts_sleep_ms(300);
-    ts_proxy_heal(proxy);
-    return unused;
-}
-
-START_TEST(a_server_that_answers_in_time_is_connected) {
-    ts_proxy_set_mode(proxy, TS_CUT);
-    GThread *healer = g_thread_new("healer", heal_soon, NULL);
-    pdk_session *s = open_at(ts_ensemble_proxied_hosts(server));
-    g_thread_join(healer);
-    close_session(s);
 }
 END_TEST
 
@@ -147,32 +126,74 @@ START_TEST(dead_servers_in_the_list_are_passed_over) {
 }
 END_TEST
 
-START_TEST(a_name_and_an_unresolvable_name) {
-    const char *port = strrchr(ts_ensemble_host(server, 0), ':');
-    char *hosts = g_strconcat("nowhere.invalid:2181,localhost", port, NULL);
-    pdk_session *s = open_at(hosts);
-    close_session(s);
-    g_free(hosts);
+/* ---- in the background: the program starts whether or not a server does */
+
+static pdk_session *open_in_background(const char *hosts, pdk_lock **lock) {
+    pdk_session_options options = options_with_event_log();
+    pdk_session *s = NULL;
+    options.request_timeout_ms = 300;
+    options.connect_timeout_ms = PATIENCE_MS;
+    options.open_in_background = 1;
+    const int64_t began = ts_now_ms();
+    ck_assert_int_eq(pdk_session_open(hosts, &options, &s), PDK_OK);
+    ck_assert_int_lt(ts_now_ms() - began, ts_patience(SLACK_MS));
+    event_log_keep(&event_log, s);
+    ck_assert_int_eq(pdk_lock_new(s, "/session/background", NULL, lock), PDK_OK);
+    return s;
+}
+
+static ts_answer *assert_waits(pdk_session *s, pdk_lock *lock) {
+    pdk_hold *none = NULL;
+    ck_assert_int_eq(pdk_session_id(s), 0);
+    ck_assert_int_eq(pdk_session_timeout_ms(s), 0);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &none), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 100, &none), PDK_UNAVAILABLE);
+    ts_answer *answer = ts_acquire_async(lock, PDK_FOREVER);
+    ck_assert(!ts_answer_wait(answer, 300));
+    ck_assert_int_eq(event_log_count(&event_log, PDK_SESSION_CONNECTED), 0);
+    return answer;
+}
+
+static void close_soon(pdk_session *s, pdk_lock *lock) {
+    const int64_t began = ts_now_ms();
+    ck_assert_int_eq(pdk_session_close(s, ts_patience(PATIENCE_MS)), PDK_OK);
+    ck_assert_int_lt(ts_now_ms() - began, ts_patience(2 * SLACK_MS));
+    pdk_lock_unref(lock);
+    pdk_session_unref(s);
+}
+
+START_TEST(a_server_that_comes_later) {
+    pdk_lock *lock = NULL;
+    ts_proxy_set_mode(proxy, TS_CUT);
+    pdk_session *s = open_in_background(ts_ensemble_proxied_hosts(server), &lock);
+    ts_answer *answer = assert_waits(s, lock);
+    ts_proxy_heal(proxy);
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_CONNECTED, 1, ts_patience(PATIENCE_MS)));
+    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    close_soon(s, lock);
+    ts_paddock_clear();
 }
 END_TEST
 
-/* ---- its properties */
-
-START_TEST(id_and_timeout_are_those_of_the_server) {
-    ts_session_key key;
-    pdk_session *s = open_at(ts_ensemble_proxied_hosts(server));
-    ck_assert(ts_proxy_last_session(proxy, &key));
-    ck_assert_int_eq(pdk_session_id(s), key.id);
-    ck_assert_int_eq(pdk_session_timeout_ms(s), TIMEOUT_MS);
-    close_session(s);
+/* Nothing of it ever reached a server: its close has nothing to wait for. */
+START_TEST(no_address_ever) {
+    pdk_lock *lock = NULL;
+    pdk_session *s = open_in_background("no-such-host.invalid:2181", &lock);
+    ck_assert(event_log_wait_line(&event_log, "cannot connect", ts_patience(PATIENCE_MS)));
+    ts_answer *answer = assert_waits(s, lock);
+    close_soon(s, lock);
+    ck_assert_int_eq(ts_answer_status(answer), PDK_CLOSED);
+    ts_paddock_clear();
 }
 END_TEST
 
 /* ---- events */
 
-START_TEST(a_cut_and_a_return_are_told) {
+START_TEST(a_cut_a_return_and_an_expiry_are_told) {
     pdk_session *s = open_at(ts_ensemble_proxied_hosts(server));
-    pdk_hold *hold = acquire(s, "/session/cut");
+    pdk_hold *hold = acquire(s, "/session/events");
     int64_t id = pdk_session_id(s);
     ts_proxy_set_mode(proxy, TS_CUT);
     ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
@@ -184,115 +205,18 @@ START_TEST(a_cut_and_a_return_are_told) {
     ck_assert_int_gt(event_log_time_left(&event_log, PDK_SESSION_RESTORED), 0);
     ck_assert_int_eq(pdk_session_id(s), id);
     ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    close_session(s);
-    char *history = event_log_history(&event_log);
-    ck_assert_str_eq(history, "connected suspended restored closed");
-    g_free(history);
-}
-END_TEST
 
-/* A query has a time limit, which it keeps across a cut. */
-START_TEST(a_query_is_answered_after_the_cut) {
-    pdk_session *s = open_at(ts_ensemble_proxied_hosts(server));
-    pdk_hold *hold = acquire(s, "/session/question");
-    pdk_lock *lock = NULL;
-    pdk_contenders *list = NULL;
-    ck_assert_int_eq(pdk_lock_new(s, "/session/question", NULL, &lock), PDK_OK);
-    ts_proxy_set_mode(proxy, TS_CUT);
-    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
-    int64_t began = ts_now_ms();
-    refused(pdk_lock_list(lock, 200, &list), PDK_UNAVAILABLE, "/session/question");
-    refused(pdk_session_check_sequencer(s, pdk_hold_sequencer(hold), 200), PDK_UNAVAILABLE, "/session/question");
-    ck_assert_int_ge(ts_now_ms() - began, 350); /* not before the time has passed */
-    ck_assert_int_lt(ts_now_ms() - began, 400 + SLACK_MS);
-    GThread *healer = g_thread_new("healer", heal_soon, NULL);
-    pdk_status status = pdk_lock_holder(lock, 10000, &list);
-    g_thread_join(healer);
-    ck_assert_msg(status == PDK_OK, "%s", pdk_last_error());
-    ck_assert_uint_eq(pdk_contenders_count(list), 1);
-    ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(hold));
-    pdk_contenders_free(list);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    pdk_lock_unref(lock);
-    close_session(s);
-}
-END_TEST
-
-START_TEST(an_expiry_is_told_and_the_session_reopened) {
-    pdk_session *s = open_at(ts_ensemble_proxied_hosts(server));
-    pdk_hold *hold = acquire(s, "/session/expiry");
-    int64_t id = pdk_session_id(s);
     ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
     ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
     ck_assert_int_eq(event_log_time_left(&event_log, PDK_SESSION_EXPIRED), 0);
     ck_assert_int_ne(pdk_session_id(s), id);
     ck_assert_int_ne(pdk_session_id(s), 0);
-    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_EXPIRED);
-    int64_t token = pdk_hold_token(hold);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-    hold = acquire(s, "/session/expiry");
-    ck_assert_int_gt(pdk_hold_token(hold), token);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
     char *history = event_log_history(&event_log);
-    ck_assert_str_eq(history, "connected suspended expired reopened closed");
+    ck_assert_str_eq(history, "connected suspended restored suspended expired reopened closed");
     g_free(history);
-}
-END_TEST
-
-/* Two sessions in one process. The expiry of one does not affect the other, and a claim of the expired one queues
- * again. */
-struct wait {
-    pdk_lock *lock;
-    pdk_status status;
-};
-
-static void *wait_in_queue(void *user) {
-    struct wait *w = user;
-    pdk_hold *hold = NULL;
-    w->status = pdk_lock_acquire(w->lock, 30000, &hold);
-    return hold;
-}
-
-START_TEST(a_claim_outlives_the_session_it_was_made_in) {
-    pdk_session *other = NULL, *s = open_at(ts_ensemble_proxied_hosts(server));
-    struct wait w = {NULL, PDK_OK};
-    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), NULL, &other), PDK_OK);
-    ck_assert_int_ne(pdk_session_id(other), pdk_session_id(s));
-    pdk_hold *theirs = acquire(other, "/session/again");
-    ck_assert_int_eq(pdk_lock_new(s, "/session/again", NULL, &w.lock), PDK_OK);
-    GThread *thread = g_thread_new("waiter", wait_in_queue, &w);
-    ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/session/again", 2, 5000));
-
-    ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
-    ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
-    ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/session/again", 2, 5000));
-    ck_assert(pdk_hold_is_valid(theirs));
-    ck_assert_int_eq(pdk_hold_release(theirs), PDK_OK);
-    pdk_hold *ours = g_thread_join(thread);
-    ck_assert_int_eq(w.status, PDK_OK);
-    ck_assert(pdk_hold_is_valid(ours));
-    ck_assert_int_eq(pdk_hold_release(ours), PDK_OK);
-    pdk_lock_unref(w.lock);
-    close_session(s);
-    close_session(other);
-}
-END_TEST
-
-START_TEST(a_server_that_restarts_is_found_again) {
-    pdk_session *s = open_at(ts_ensemble_hosts(server));
-    pdk_hold *hold = acquire(s, "/session/restart");
-    pdk_hold_release(hold);
-    ts_ensemble_kill(server, 0);
-    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
-    ck_assert(ts_ensemble_restart(server, 0));
-    ck_assert(ts_ensemble_wait_ready(server, 20000));
-    hold = acquire(s, "/session/restart");
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    close_session(s);
 }
 END_TEST
 
@@ -331,15 +255,10 @@ static Suite *make_suite(void) {
     tcase_add_unchecked_fixture(cases, begin, end);
     tcase_add_checked_fixture(cases, set_up, check_nothing_left);
     tcase_add_loop_test(cases, a_server_is_unavailable_in_time, 0, 3);
-    tcase_add_test(cases, a_server_that_answers_in_time_is_connected);
     tcase_add_test(cases, dead_servers_in_the_list_are_passed_over);
-    tcase_add_test(cases, a_name_and_an_unresolvable_name);
-    tcase_add_test(cases, id_and_timeout_are_those_of_the_server);
-    tcase_add_test(cases, a_cut_and_a_return_are_told);
-    tcase_add_test(cases, a_query_is_answered_after_the_cut);
-    tcase_add_test(cases, an_expiry_is_told_and_the_session_reopened);
-    tcase_add_test(cases, a_claim_outlives_the_session_it_was_made_in);
-    tcase_add_test(cases, a_server_that_restarts_is_found_again);
+    tcase_add_test(cases, a_server_that_comes_later);
+    tcase_add_test(cases, no_address_ever);
+    tcase_add_test(cases, a_cut_a_return_and_an_expiry_are_told);
     tcase_add_test(cases, a_missing_chroot_is_made_with_the_first_lock);
     suite_add_tcase(suite, cases);
     return suite;

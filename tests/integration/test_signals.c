@@ -9,21 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
 extern char **environ;
-
-static ts_ensemble *server;
-static ts_proxy *proxy;
-
-static void begin(void) {
-    server = ts_ensemble_start(NULL);
-    ck_assert_ptr_nonnull(server);
-    proxy = ts_ensemble_proxy(server, 0);
-}
-
-static void end(void) { ts_ensemble_stop(server); }
 
 /* What a piece of user code found on its thread. */
 struct finding {
@@ -127,7 +117,6 @@ static struct sigaction before[G_N_ELEMENTS(of_faults)], before_term;
 static void set_up(void) {
     struct sigaction action = {.sa_handler = on_fault}, by_default = {.sa_handler = SIG_DFL};
     memset(&found, 0, sizeof found);
-    ts_proxy_heal(proxy);
     /* Check's own handler ends the whole process group, also in a child that has not reached its exec. */
     ck_assert_int_eq(sigaction(SIGTERM, &by_default, &before_term), 0);
     for (size_t i = 0; i < G_N_ELEMENTS(of_faults); i++)
@@ -152,18 +141,11 @@ static void check(struct finding *finding, const char *where, bool usr1, bool us
                   where);
 }
 
-static void block(int number) {
+static void change_mask(int how, int number) {
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, number);
-    pthread_sigmask(SIG_BLOCK, &one, NULL);
-}
-
-static void unblock(int number) {
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, number);
-    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    pthread_sigmask(how, &one, NULL);
 }
 
 START_TEST(callbacks_have_the_openers_mask) {
@@ -174,9 +156,9 @@ START_TEST(callbacks_have_the_openers_mask) {
     options.on_log = on_log;
     options.log_level = PDK_LOG_DEBUG;
     options.on_event = on_event;
-    block(SIGUSR1);
-    ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(server), &options, &s), PDK_OK);
-    unblock(SIGUSR1);
+    change_mask(SIG_BLOCK, SIGUSR1);
+    ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(ts_bench_ensemble()), &options, &s), PDK_OK);
+    change_mask(SIG_UNBLOCK, SIGUSR1);
     check(&found.log, "on_log", true, false);
     check(&found.event, "on_event", true, false);
     ck_assert_int_eq(pdk_lock_new(s, "/signals/lock", NULL, &lock), PDK_OK);
@@ -185,7 +167,7 @@ START_TEST(callbacks_have_the_openers_mask) {
     while (!(hold = atomic_exchange(&granted, NULL)))
         g_usleep(1000);
     ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, &found.freed, free_user), PDK_OK);
-    ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
+    ck_assert_int_eq(ts_expire(ts_ensemble_proxy(ts_bench_ensemble(), 0), ts_bench_server()), 0);
     check(&found.lost, "on_lost", true, false);
     check(&found.freed, "user_free", true, false);
     pdk_hold_release(hold);
@@ -201,11 +183,11 @@ START_TEST(a_term_has_the_mask_of_the_thread_that_started_it) {
     pdk_election *election = NULL;
     pdk_service *service = NULL;
     options.failed = on_failed;
-    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), NULL, &s), PDK_OK);
+    ck_assert_int_eq(pdk_session_open(ts_bench_server(), NULL, &s), PDK_OK);
     ck_assert_int_eq(pdk_election_new(s, "/signals/election", NULL, &election), PDK_OK);
-    block(SIGUSR2);
+    change_mask(SIG_BLOCK, SIGUSR2);
     ck_assert_int_eq(pdk_service_start(election, lead, &found.failed, &options, &service), PDK_OK);
-    unblock(SIGUSR2);
+    change_mask(SIG_UNBLOCK, SIGUSR2);
     check(&found.term, "the leader's function", false, true);
     ck_assert_int_eq(pdk_session_close(s, 10000), PDK_OK); /* the service fails */
     check(&found.failed, "failed", false, true);
@@ -218,12 +200,10 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("signals");
-    TCase *cases = tcase_create("signals");
-    tcase_add_unchecked_fixture(cases, begin, end);
+    TCase *cases = ts_bench_case(suite, "signals");
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, callbacks_have_the_openers_mask);
     tcase_add_test(cases, a_term_has_the_mask_of_the_thread_that_started_it);
-    suite_add_tcase(suite, cases);
     return suite;
 }
 

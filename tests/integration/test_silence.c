@@ -1,4 +1,4 @@
-/* A server that says nothing, or commits nothing, costs no hold while another one works. Three servers with default ticks. */
+/* A server that says nothing costs no hold while another one works. Three servers with default ticks. */
 #include <glib.h>
 #include <stdio.h>
 
@@ -38,11 +38,8 @@ static void clear(void) {
     pdk_lock_unref(it.lock);
     pdk_session_unref(it.session);
     event_log_clear(&it.events);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         ts_proxy_heal(ts_ensemble_proxy(ensemble, i));
-        ts_resume(ts_ensemble_pid(ensemble, i));
-    }
-    ts_ensemble_heal(ensemble);
     ts_paddock_clear();
     ck_assert(ts_ensemble_wait_ready(ensemble, ts_patience(30000)));
 }
@@ -88,23 +85,6 @@ static void assert_kept_for(int64_t ms) {
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
 }
 
-START_TEST(a_follower_is_cut_off_from_its_leader) {
-    acquire_it();
-    int at = connected_to();
-    ts_ensemble_isolate(ensemble, at);
-    assert_kept_for(SESSION_MS + SLACK_MS);
-    ck_assert_int_ne(connected_to(), at);
-}
-END_TEST
-
-START_TEST(a_follower_is_paused) {
-    acquire_it();
-    pid_t pid = ts_ensemble_pid(ensemble, connected_to());
-    ts_pause(pid);
-    assert_kept_for(SESSION_MS + SLACK_MS);
-}
-END_TEST
-
 START_TEST(a_link_falls_silent) {
     acquire_it();
     ts_proxy_set_mode(ts_ensemble_proxy(ensemble, connected_to()), TS_BLACKHOLE);
@@ -129,25 +109,6 @@ START_TEST(a_handshake_is_swallowed) {
 }
 END_TEST
 
-/* A lease that was counted from the last answer before an outage would not last through the next one. */
-START_TEST(a_reconnect_restores_the_lease_with_one_write) {
-    acquire_it();
-    for (int i = 1; i <= 3; i++) {
-        for (int k = 0; k < 3; k++)
-            ts_proxy_set_mode(ts_ensemble_proxy(ensemble, k), TS_CUT);
-        ck_assert(event_log_wait(&it.events, PDK_SESSION_SUSPENDED, i, ts_patience(SLACK_MS)));
-        ts_sleep_ms(SESSION_MS * 3 / 10);
-        for (int k = 0; k < 3; k++)
-            ts_proxy_heal(ts_ensemble_proxy(ensemble, k));
-        ck_assert(event_log_wait(&it.events, PDK_SESSION_RESTORED, i, ts_patience(SLACK_MS)));
-        int64_t left = event_log_time_left(&it.events, PDK_SESSION_RESTORED);
-        printf("        %lld ms of lease\n", (long long)left);
-        ck_assert_int_gt(left, SESSION_MS * 7 / 10);
-    }
-    assert_kept_for(SESSION_MS / 2);
-}
-END_TEST
-
 static Suite *make_suite(void) {
     Suite *suite = suite_create("silence");
     TCase *tcase = tcase_create("silence");
@@ -155,10 +116,7 @@ static Suite *make_suite(void) {
     tcase_add_unchecked_fixture(tcase, begin, end);
     tcase_add_checked_fixture(tcase, set_up, clear);
     tcase_add_test(tcase, a_handshake_is_swallowed);
-    tcase_add_test(tcase, a_reconnect_restores_the_lease_with_one_write);
     tcase_add_test(tcase, a_link_falls_silent);
-    tcase_add_test(tcase, a_follower_is_cut_off_from_its_leader);
-    tcase_add_test(tcase, a_follower_is_paused);
     suite_add_tcase(suite, tcase);
     return suite;
 }

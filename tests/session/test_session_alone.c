@@ -134,15 +134,6 @@ static void block(bool blocked) {
     }
 }
 
-START_TEST(a_lease_that_grows) {
-    int32_t before = heard.extended;
-    ck_assert_int_gt(before, 0);
-    pass(10 * SECOND);
-    ck_assert_int_gt(heard.extended, before + 3);
-    ck_assert_int_eq(heard.over + heard.shortened + heard.expired + heard.ended, 0);
-}
-END_TEST
-
 START_TEST(a_lease_that_ends_and_a_session_that_expires) {
     block(true);
     pass(TIMEOUT_MS * SIM_MS);
@@ -156,21 +147,6 @@ START_TEST(a_lease_that_ends_and_a_session_that_expires) {
     pass(10 * SECOND);
     ck_assert_int_gt(heard.extended, before); /* of the next ZooKeeper session */
     ck_assert_int_eq(heard.ended, 0);
-}
-END_TEST
-
-static void negotiate(void *subject, void *what) {
-    (void)subject;
-    pdk__session_sink.state(session, session->zk, PDK__ZK_CONNECTING, 0, 0);
-    pdk__session_sink.state(session, session->zk, PDK__ZK_CONNECTED, session->id, *(const int32_t *)what);
-}
-
-START_TEST(a_reconnect_with_a_shorter_timeout) {
-    int64_t before = heard.until;
-    int32_t shorter = TIMEOUT_MS / 2;
-    sim_call_in(&process, negotiate, NULL, &shorter);
-    ck_assert_int_eq(heard.shortened, 1);
-    ck_assert_int_lt(heard.until, before);
 }
 END_TEST
 
@@ -199,9 +175,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("session_alone");
     TCase *cases = tcase_create("session_alone");
     tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, a_lease_that_grows);
     tcase_add_test(cases, a_lease_that_ends_and_a_session_that_expires);
-    tcase_add_test(cases, a_reconnect_with_a_shorter_timeout);
     tcase_add_test(cases, the_end_is_told_once_and_the_listener_is_freed_last);
     suite_add_tcase(suite, cases);
     return suite;
