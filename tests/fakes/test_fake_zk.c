@@ -140,18 +140,8 @@ START_TEST(the_sequence_wraps) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("fake_zk");
-    TCase *cases = tcase_create("fake_zk");
-    tcase_add_checked_fixture(cases, setup, NULL);
-    tcase_add_test(cases, lost_writes_come_late_in_their_order);
-    tcase_add_test(cases, a_late_write_fires_watches);
-    tcase_add_test(cases, a_later_write_ends_what_was_on_its_way);
-    tcase_add_test(cases, an_answer_may_be_wrong);
-    tcase_add_test(cases, without_its_watches_a_client_hears_of_nothing);
-    tcase_add_test(cases, the_sequence_wraps);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("fake_zk", setup, NULL, lost_writes_come_late_in_their_order, a_late_write_fires_watches,
+                  a_later_write_ends_what_was_on_its_way, an_answer_may_be_wrong,
+                  without_its_watches_a_client_hears_of_nothing, the_sequence_wraps, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

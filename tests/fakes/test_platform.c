@@ -110,16 +110,8 @@ START_TEST(a_seed_says_it_all) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("platform");
-    TCase *cases = tcase_create("platform");
-    tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
-    tcase_add_test(cases, a_holder_on_a_cut_off_follower_loses_before_the_next_is_granted);
-    tcase_add_test(cases, a_dropped_session_ends_in_the_background);
-    tcase_add_test(cases, a_process_can_be_disposed_of_at_any_moment);
-    tcase_add_test(cases, a_seed_says_it_all);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run(
+        "platform", platform_setup, platform_teardown, a_holder_on_a_cut_off_follower_loses_before_the_next_is_granted,
+        a_dropped_session_ends_in_the_background, a_process_can_be_disposed_of_at_any_moment, a_seed_says_it_all, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

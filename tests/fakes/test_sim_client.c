@@ -464,24 +464,12 @@ START_TEST(a_process_has_a_clock_and_late_threads_of_its_own) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("sim_client");
-    TCase *cases = tcase_create("sim_client");
-    tcase_add_checked_fixture(cases, bench_setup, bench_teardown);
-    tcase_add_test(cases, a_cut_says_so_and_then_that_nothing_is_known);
-    tcase_add_test(cases, what_is_asked_without_a_connection_goes_out_with_the_next);
-    tcase_add_test(cases, it_visits_every_server_but_one_that_is_behind);
-    tcase_add_test(cases, the_servers_have_the_last_word_on_the_timeout);
-    tcase_add_test(cases, a_silent_connection_is_given_up);
-    tcase_add_test(cases, watches_are_set_again_elsewhere);
-    tcase_add_test(cases, a_server_without_containers_gets_a_plain_directory);
-    tcase_add_test(cases, a_code_is_the_servers);
-    tcase_add_test(cases, close_answers_everything_but_it_is_still_sent);
-    tcase_add_test(cases, a_paused_process_hears_it_all_later);
-    tcase_add_test(cases, a_killed_process_reaches_nobody);
-    tcase_add_test(cases, a_process_has_a_clock_and_late_threads_of_its_own);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("sim_client", bench_setup, bench_teardown, a_cut_says_so_and_then_that_nothing_is_known,
+                  what_is_asked_without_a_connection_goes_out_with_the_next,
+                  it_visits_every_server_but_one_that_is_behind, the_servers_have_the_last_word_on_the_timeout,
+                  a_silent_connection_is_given_up, watches_are_set_again_elsewhere,
+                  a_server_without_containers_gets_a_plain_directory, a_code_is_the_servers,
+                  close_answers_everything_but_it_is_still_sent, a_paused_process_hears_it_all_later,
+                  a_killed_process_reaches_nobody, a_process_has_a_clock_and_late_threads_of_its_own, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

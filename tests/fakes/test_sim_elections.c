@@ -86,17 +86,8 @@ START_TEST(nobody_leads_without_what_is_committed) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("sim_elections");
-    TCase *cases = tcase_create("sim_elections");
-    tcase_add_checked_fixture(cases, NULL, sim_bench_end);
-    tcase_add_test(cases, a_broken_link_is_none);
-    tcase_add_test(cases, a_follower_may_be_back_before_its_end_is_heard_of);
-    tcase_add_test(cases, whoever_joins_hears_what_is_proposed);
-    tcase_add_test(cases, an_election_takes_its_time);
-    tcase_add_test(cases, nobody_leads_without_what_is_committed);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("sim_elections", NULL, sim_bench_end, a_broken_link_is_none,
+                  a_follower_may_be_back_before_its_end_is_heard_of, whoever_joins_hears_what_is_proposed,
+                  an_election_takes_its_time, nobody_leads_without_what_is_committed, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -249,21 +249,10 @@ START_TEST(the_log_survives_them_all) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("sim_faults");
-    TCase *cases = tcase_create("sim_faults");
-    tcase_add_checked_fixture(cases, NULL, sim_bench_end);
-    tcase_add_test(cases, an_isolated_follower_serves_on);
-    tcase_add_test(cases, a_deposed_leader_serves_on);
-    tcase_add_test(cases, what_a_deposed_leader_proposed_is_lost);
-    tcase_add_test(cases, or_it_is_committed_when_its_log_is_the_longest);
-    tcase_add_test(cases, a_paused_leader_wakes_up_deposed);
-    tcase_add_test(cases, a_paused_follower_stays_if_its_leader_did);
-    tcase_add_test(cases, a_paused_leader_is_not_joined);
-    tcase_add_test(cases, whoever_dials_a_paused_server_hears_of_its_end);
-    tcase_add_test(cases, the_log_survives_them_all);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("sim_faults", NULL, sim_bench_end, an_isolated_follower_serves_on, a_deposed_leader_serves_on,
+                  what_a_deposed_leader_proposed_is_lost, or_it_is_committed_when_its_log_is_the_longest,
+                  a_paused_leader_wakes_up_deposed, a_paused_follower_stays_if_its_leader_did,
+                  a_paused_leader_is_not_joined, whoever_dials_a_paused_server_hears_of_its_end,
+                  the_log_survives_them_all, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

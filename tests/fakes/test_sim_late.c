@@ -172,19 +172,9 @@ START_TEST(a_write_may_outlive_its_server) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("sim_late");
-    TCase *cases = tcase_create("sim_late");
-    tcase_add_checked_fixture(cases, NULL, sim_bench_end);
-    tcase_add_test(cases, a_lagging_follower_shows_the_past);
-    tcase_add_test(cases, a_sync_waits_for_what_was_committed_before_it);
-    tcase_add_test(cases, a_lagging_leader_numbers_in_the_order_of_proposals);
-    tcase_add_test(cases, a_counter_sticks);
-    tcase_add_test(cases, what_was_sent_on_a_connection_given_up_may_come_late);
-    tcase_add_test(cases, but_not_after_the_session_has_ended);
-    tcase_add_test(cases, a_write_may_outlive_its_server);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("sim_late", NULL, sim_bench_end, a_lagging_follower_shows_the_past,
+                  a_sync_waits_for_what_was_committed_before_it, a_lagging_leader_numbers_in_the_order_of_proposals,
+                  a_counter_sticks, what_was_sent_on_a_connection_given_up_may_come_late,
+                  but_not_after_the_session_has_ended, a_write_may_outlive_its_server, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -198,23 +198,10 @@ START_TEST(a_reset_breaks_both_directions_between_two) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("sim_net");
-    TCase *cases = tcase_create("sim_net");
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, the_earliest_happens_first_and_equals_in_order);
-    tcase_add_test(cases, memory_is_zeroed_and_given_back);
-    tcase_add_test(cases, packets_keep_their_order);
-    tcase_add_test(cases, a_way_may_be_slow_in_one_direction);
-    tcase_add_test(cases, what_is_blocked_waits);
-    tcase_add_test(cases, who_hangs_up_is_heard_to_the_end);
-    tcase_add_test(cases, what_breaks_loses_what_is_under_way);
-    tcase_add_test(cases, a_break_overtakes_a_hang_up);
-    tcase_add_test(cases, a_broken_pipe_is_heard_of_when_the_way_is_free);
-    tcase_add_test(cases, who_does_not_listen_hears_nothing);
-    tcase_add_test(cases, a_reset_breaks_both_directions_between_two);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("sim_net", setup, teardown, the_earliest_happens_first_and_equals_in_order,
+                  memory_is_zeroed_and_given_back, packets_keep_their_order, a_way_may_be_slow_in_one_direction,
+                  what_is_blocked_waits, who_hangs_up_is_heard_to_the_end, what_breaks_loses_what_is_under_way,
+                  a_break_overtakes_a_hang_up, a_broken_pipe_is_heard_of_when_the_way_is_free,
+                  who_does_not_listen_hears_nothing, a_reset_breaks_both_directions_between_two, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

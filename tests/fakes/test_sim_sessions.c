@@ -311,25 +311,11 @@ START_TEST(a_late_close_ends_a_moved_session) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("sim_sessions");
-    TCase *cases = tcase_create("sim_sessions");
-    tcase_add_checked_fixture(cases, NULL, sim_bench_end);
-    tcase_add_test(cases, sessions_end_at_ticks);
-    tcase_add_test(cases, the_end_is_known_beforehand);
-    tcase_add_test(cases, a_follower_reports_touches_with_the_next_beat);
-    tcase_add_test(cases, a_forwarded_write_touches_nothing);
-    tcase_add_test(cases, a_reconnect_touches);
-    tcase_add_test(cases, a_new_leader_gives_everybody_a_full_timeout);
-    tcase_add_test(cases, a_leader_alone_refuses_those_whose_time_is_over);
-    tcase_add_test(cases, a_leader_that_slept_ends_a_session_that_writes);
-    tcase_add_test(cases, an_idle_ensemble_is_idle);
-    tcase_add_test(cases, a_write_by_the_old_way_is_refused);
-    tcase_add_test(cases, a_late_write_of_a_moved_session_is_refused);
-    tcase_add_test(cases, a_late_write_by_the_same_way_is_executed);
-    tcase_add_test(cases, a_late_close_ends_a_moved_session);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("sim_sessions", NULL, sim_bench_end, sessions_end_at_ticks, the_end_is_known_beforehand,
+                  a_follower_reports_touches_with_the_next_beat, a_forwarded_write_touches_nothing, a_reconnect_touches,
+                  a_new_leader_gives_everybody_a_full_timeout, a_leader_alone_refuses_those_whose_time_is_over,
+                  a_leader_that_slept_ends_a_session_that_writes, an_idle_ensemble_is_idle,
+                  a_write_by_the_old_way_is_refused, a_late_write_of_a_moved_session_is_refused,
+                  a_late_write_by_the_same_way_is_executed, a_late_close_ends_a_moved_session, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -223,14 +223,6 @@ START_TEST(a_run_is_repeated_by_its_seed) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("sim_storm");
-    TCase *cases = tcase_create("sim_storm");
-    tcase_add_checked_fixture(cases, NULL, sim_bench_end);
-    tcase_add_test(cases, servers_agree_in_the_end);
-    tcase_add_test(cases, a_run_is_repeated_by_its_seed);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("sim_storm", NULL, sim_bench_end, servers_agree_in_the_end, a_run_is_repeated_by_its_seed, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -111,17 +111,8 @@ START_TEST(threads_end_with_their_process) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("thread");
-    TCase *cases = tcase_create("thread");
-    tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
-    tcase_add_test(cases, a_call_waits_in_simulated_time);
-    tcase_add_test(cases, a_call_runs_out_of_time);
-    tcase_add_test(cases, threads_take_turns);
-    tcase_add_test(cases, a_pause_of_the_process_holds_up_its_threads);
-    tcase_add_test(cases, threads_end_with_their_process);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("thread", platform_setup, platform_teardown, a_call_waits_in_simulated_time, a_call_runs_out_of_time,
+                  threads_take_turns, a_pause_of_the_process_holds_up_its_threads, threads_end_with_their_process,
+                  NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -58,13 +58,4 @@ START_TEST(what_the_client_library_is_given) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("access");
-    TCase *cases = tcase_create("access");
-    tcase_add_test(cases, who_the_creator_is);
-    tcase_add_test(cases, what_the_client_library_is_given);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-int main(void) { return ts_run_suite(make_suite()); }
+int main(void) { return ts_run("access", NULL, NULL, who_the_creator_is, what_the_client_library_is_given, NULL); }

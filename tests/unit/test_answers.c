@@ -179,17 +179,6 @@ START_TEST(access_lists) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("answers");
-    TCase *cases = tcase_create("answers");
-    tcase_add_test(cases, stats);
-    tcase_add_test(cases, data);
-    tcase_add_test(cases, creates);
-    tcase_add_test(cases, paths_events_and_sessions);
-    tcase_add_test(cases, lists);
-    tcase_add_test(cases, access_lists);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("answers", NULL, NULL, stats, data, creates, paths_events_and_sessions, lists, access_lists, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

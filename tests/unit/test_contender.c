@@ -47,16 +47,7 @@ START_TEST(a_lost_create_was_not_executed) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("contender");
-    TCase *cases = tcase_create("contender");
-    tcase_add_checked_fixture(cases, setup, NULL);
-    tcase_add_test(cases, a_blocker_that_nobody_owns);
-    tcase_add_test(cases, a_try_leaves_when_somebody_is_ahead);
-    tcase_add_test(cases, a_lost_create_is_found);
-    tcase_add_test(cases, a_lost_create_was_not_executed);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("contender", setup, NULL, a_blocker_that_nobody_owns, a_try_leaves_when_somebody_is_ahead,
+                  a_lost_create_is_found, a_lost_create_was_not_executed, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

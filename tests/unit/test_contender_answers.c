@@ -348,33 +348,14 @@ START_TEST(a_pause_needs_no_connection) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("contender_answers");
-    TCase *cases = tcase_create("contender_answers");
-    tcase_add_checked_fixture(cases, setup, NULL);
-    tcase_add_test(cases, the_directory_is_made);
-    tcase_add_test(cases, a_token_that_went_back_is_never_granted);
-    tcase_add_test(cases, a_stuck_number_is_nobodys);
-    tcase_add_test(cases, refusals_of_the_create_are_final);
-    tcase_add_test(cases, a_create_not_now_is_repeated_later);
-    tcase_add_test(cases, answers_to_a_list_in_the_queue);
-    tcase_add_test(cases, answers_to_a_watch);
-    tcase_add_test(cases, an_unproven_list_proves_nothing);
-    tcase_add_test(cases, who_may_not_look_is_stuck);
-    tcase_add_test(cases, a_candidate_may_be_anothers);
-    tcase_add_test(cases, a_delete_is_repeated_until_it_is_answered);
-    tcase_add_test(cases, somebody_is_there_and_nothing_is_written);
-    tcase_add_test(cases, nobody_is_there_or_it_waits_by_now);
-    tcase_add_test(cases, no_directory_to_look_at);
-    tcase_add_test(cases, a_look_that_was_not_answered_is_repeated);
-    tcase_add_test(cases, a_look_that_is_refused);
-    tcase_add_test(cases, an_unprotected_directory_grants_nothing);
-    tcase_add_test(cases, the_first_failure_is_the_one_reported);
-    tcase_add_test(cases, next_is_who_was_listed_and_stays);
-    tcase_add_test(cases, a_fresh_lease_is_no_news_behind_somebody);
-    tcase_add_test(cases, a_pause_needs_no_connection);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("contender_answers", setup, NULL, the_directory_is_made, a_token_that_went_back_is_never_granted,
+                  a_stuck_number_is_nobodys, refusals_of_the_create_are_final, a_create_not_now_is_repeated_later,
+                  answers_to_a_list_in_the_queue, answers_to_a_watch, an_unproven_list_proves_nothing,
+                  who_may_not_look_is_stuck, a_candidate_may_be_anothers, a_delete_is_repeated_until_it_is_answered,
+                  somebody_is_there_and_nothing_is_written, nobody_is_there_or_it_waits_by_now, no_directory_to_look_at,
+                  a_look_that_was_not_answered_is_repeated, a_look_that_is_refused,
+                  an_unprotected_directory_grants_nothing, the_first_failure_is_the_one_reported,
+                  next_is_who_was_listed_and_stays, a_fresh_lease_is_no_news_behind_somebody,
+                  a_pause_needs_no_connection, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -111,16 +111,8 @@ START_TEST(a_list_shows_the_record) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("delay");
-    TCase *all = tcase_create("delay");
-    tcase_add_test(all, a_pledge_is_named_after_one_node);
-    tcase_add_test(all, nothing_else_has_a_pledge_or_is_one);
-    tcase_add_test(all, the_wait_begins_when_it_is_seen);
-    tcase_add_test(all, who_does_not_keep_the_delay_is_refused);
-    tcase_add_test(all, a_list_shows_the_record);
-    suite_add_tcase(suite, all);
-    return suite;
+int main(void) {
+    return ts_run("delay", NULL, NULL, a_pledge_is_named_after_one_node, nothing_else_has_a_pledge_or_is_one,
+                  the_wait_begins_when_it_is_seen, who_does_not_keep_the_delay_is_refused, a_list_shows_the_record,
+                  NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

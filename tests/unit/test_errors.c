@@ -96,15 +96,7 @@ START_TEST(names_carry_the_number) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("errors");
-    TCase *cases = tcase_create("errors");
-    tcase_add_test(cases, every_known_code_has_its_meaning);
-    tcase_add_test(cases, every_other_code_is_ambiguous);
-    tcase_add_test(cases, no_code_of_zookeeper_is_missing);
-    tcase_add_test(cases, names_carry_the_number);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("errors", NULL, NULL, every_known_code_has_its_meaning, every_other_code_is_ambiguous,
+                  no_code_of_zookeeper_is_missing, names_carry_the_number, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

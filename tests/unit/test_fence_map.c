@@ -167,19 +167,8 @@ START_TEST(threads_share_a_map) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("fence_map");
-    TCase *cases = tcase_create("fence_map");
-    tcase_add_checked_fixture(cases, NULL, tear_down);
-    tcase_add_test(cases, each_name_has_a_mark_of_its_own);
-    tcase_add_test(cases, a_full_map_forgets_nothing);
-    tcase_add_test(cases, many_names_are_all_kept);
-    tcase_add_test(cases, bad_input_is_refused);
-    tcase_add_test(cases, the_hash_is_siphash);
-    tcase_add_test(cases, a_map_without_random_numbers_is_none);
-    tcase_add_test(cases, threads_share_a_map);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("fence_map", NULL, tear_down, each_name_has_a_mark_of_its_own, a_full_map_forgets_nothing,
+                  many_names_are_all_kept, bad_input_is_refused, the_hash_is_siphash,
+                  a_map_without_random_numbers_is_none, threads_share_a_map, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

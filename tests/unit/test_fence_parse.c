@@ -73,13 +73,4 @@ START_TEST(a_sequencer_says_how_it_is_held) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("fence_parse");
-    TCase *cases = tcase_create("fence_parse");
-    tcase_add_test(cases, a_token_is_digits);
-    tcase_add_test(cases, a_sequencer_says_how_it_is_held);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-int main(void) { return ts_run_suite(make_suite()); }
+int main(void) { return ts_run("fence_parse", NULL, NULL, a_token_is_digits, a_sequencer_says_how_it_is_held, NULL); }

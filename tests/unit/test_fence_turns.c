@@ -242,14 +242,7 @@ START_TEST(every_order_of_three_threads_is_explained) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("fence_turns");
-    TCase *cases = tcase_create("fence_turns");
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, every_order_of_two_threads_is_explained);
-    tcase_add_test(cases, every_order_of_three_threads_is_explained);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("fence_turns", set_up, tear_down, every_order_of_two_threads_is_explained,
+                  every_order_of_three_threads_is_explained, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

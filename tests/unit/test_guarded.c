@@ -194,20 +194,9 @@ START_TEST(a_lost_answer_is_settled) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("guarded");
-    TCase *all = tcase_create("guarded");
-    tcase_add_test(all, a_header_is_read_as_it_was_written);
-    tcase_add_test(all, no_other_bytes_are_a_header);
-    tcase_add_test(all, what_is_not_ours_is_not_opened);
-    tcase_add_test(all, versions_are_used_up);
-    tcase_add_test(all, a_refusal_ends_the_call_alone);
-    tcase_add_test(all, a_node_that_is_replaced_is_noticed);
-    tcase_add_test(all, what_may_have_landed_is_read_as_ours);
-    tcase_add_test(all, a_node_that_never_was_is_made);
-    tcase_add_test(all, a_lost_answer_is_settled);
-    suite_add_tcase(suite, all);
-    return suite;
+int main(void) {
+    return ts_run("guarded", NULL, NULL, a_header_is_read_as_it_was_written, no_other_bytes_are_a_header,
+                  what_is_not_ours_is_not_opened, versions_are_used_up, a_refusal_ends_the_call_alone,
+                  a_node_that_is_replaced_is_noticed, what_may_have_landed_is_read_as_ours,
+                  a_node_that_never_was_is_made, a_lost_answer_is_settled, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

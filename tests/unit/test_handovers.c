@@ -50,17 +50,7 @@ START_TEST(none_at_all) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("handovers");
-    TCase *cases = tcase_create("handovers");
-    tcase_add_checked_fixture(cases, setup, NULL);
-    tcase_add_test(cases, nobody_waits);
-    tcase_add_test(cases, as_many_as_allowed_and_then_the_others);
-    tcase_add_test(cases, as_long_as_allowed_and_then_the_others);
-    tcase_add_test(cases, a_right_that_is_gone_is_not_handed_over);
-    tcase_add_test(cases, none_at_all);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("handovers", setup, NULL, nobody_waits, as_many_as_allowed_and_then_the_others,
+                  as_long_as_allowed_and_then_the_others, a_right_that_is_gone_is_not_handed_over, none_at_all, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

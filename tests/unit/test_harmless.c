@@ -51,14 +51,4 @@ START_TEST(any_bytes) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("harmless");
-    TCase *cases = tcase_create("harmless");
-    tcase_add_test(cases, texts);
-    tcase_add_test(cases, ends);
-    tcase_add_test(cases, any_bytes);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-int main(void) { return ts_run_suite(make_suite()); }
+int main(void) { return ts_run("harmless", NULL, NULL, texts, ends, any_bytes, NULL); }

@@ -130,20 +130,10 @@ START_TEST(within_a_power_of_two_are_those_that_do_not_exceed_it) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("histogram");
-    TCase *cases = tcase_create("histogram");
-    tcase_add_checked_fixture(cases, setup, NULL);
-    tcase_add_test(cases, the_first_bounds_are_as_documented);
-    tcase_add_test(cases, a_bound_belongs_to_its_bucket_and_more_to_the_next);
-    tcase_add_test(cases, the_last_bucket_begins_at_22_days_and_has_no_bound);
-    tcase_add_test(cases, no_time_and_less_are_in_the_first);
-    tcase_add_test(cases, nothing_has_no_quantile);
-    tcase_add_test(cases, a_quantile_is_the_time_that_so_many_do_not_exceed);
-    tcase_add_test(cases, a_quantile_is_a_quarter_too_large_at_most);
-    tcase_add_test(cases, within_a_power_of_two_are_those_that_do_not_exceed_it);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run(
+        "histogram", setup, NULL, the_first_bounds_are_as_documented,
+        a_bound_belongs_to_its_bucket_and_more_to_the_next, the_last_bucket_begins_at_22_days_and_has_no_bound,
+        no_time_and_less_are_in_the_first, nothing_has_no_quantile, a_quantile_is_the_time_that_so_many_do_not_exceed,
+        a_quantile_is_a_quarter_too_large_at_most, within_a_power_of_two_are_those_that_do_not_exceed_it, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

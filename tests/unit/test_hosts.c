@@ -186,18 +186,9 @@ START_TEST(an_address_may_have_a_scope) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("hosts");
-    TCase *cases = tcase_create("hosts");
-    tcase_add_test(cases, a_list_is_taken_apart);
-    tcase_add_test(cases, an_ipv6_address_stands_in_brackets);
-    tcase_add_test(cases, a_slash_alone_is_no_chroot);
-    tcase_add_test(cases, what_does_not_parse_is_invalid_and_says_why);
-    tcase_add_test(cases, what_is_often_written_is_refused_with_the_right_form);
-    tcase_add_test(cases, an_address_may_have_a_scope);
-    tcase_add_test(cases, overlong_lists_and_names_are_invalid);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("hosts", NULL, NULL, a_list_is_taken_apart, an_ipv6_address_stands_in_brackets,
+                  a_slash_alone_is_no_chroot, what_does_not_parse_is_invalid_and_says_why,
+                  what_is_often_written_is_refused_with_the_right_form, an_address_may_have_a_scope,
+                  overlong_lists_and_names_are_invalid, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -94,16 +94,8 @@ START_TEST(a_raise_before_the_sleep_ends_the_sleep) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("interrupt");
-    TCase *cases = tcase_create("interrupt");
-    tcase_add_test(cases, it_stays_raised_until_it_is_cleared);
-    tcase_add_test(cases, a_thread_has_one_and_it_has_one_thread);
-    tcase_add_test(cases, the_thread_keeps_it);
-    tcase_add_test(cases, nothing_is_allowed_where_it_can_be);
-    tcase_add_test(cases, a_raise_before_the_sleep_ends_the_sleep);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("interrupt", NULL, NULL, it_stays_raised_until_it_is_cleared, a_thread_has_one_and_it_has_one_thread,
+                  the_thread_keeps_it, nothing_is_allowed_where_it_can_be, a_raise_before_the_sleep_ends_the_sleep,
+                  NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

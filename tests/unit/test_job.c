@@ -248,21 +248,9 @@ START_TEST(identities_become_one_line) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("job");
-    TCase *all = tcase_create("record");
-    tcase_add_test(all, what_is_written_is_read);
-    tcase_add_test(all, the_moment_of_the_znode_is_the_last_time);
-    tcase_add_test(all, what_is_no_record_is_refused);
-    tcase_add_test(all, only_a_later_version_is_newer);
-    tcase_add_test(all, what_is_too_long_is_refused);
-    tcase_add_test(all, it_keeps_as_many_as_it_is_told);
-    tcase_add_test(all, when_the_next_one_may_start);
-    tcase_add_test(all, periods_that_end_at_an_edge);
-    tcase_add_test(all, the_rule);
-    tcase_add_test(all, identities_become_one_line);
-    suite_add_tcase(suite, all);
-    return suite;
+int main(void) {
+    return ts_run("job", NULL, NULL, what_is_written_is_read, the_moment_of_the_znode_is_the_last_time,
+                  what_is_no_record_is_refused, only_a_later_version_is_newer, what_is_too_long_is_refused,
+                  it_keeps_as_many_as_it_is_told, when_the_next_one_may_start, periods_that_end_at_an_edge, the_rule,
+                  identities_become_one_line, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -261,29 +261,13 @@ START_TEST(forgotten_samples_prove_nothing) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("lease");
-    TCase *cases = tcase_create("lease");
-    tcase_add_checked_fixture(cases, setup, NULL);
-    tcase_add_test(cases, none_before_it_is_negotiated_and_confirmed);
-    tcase_add_test(cases, birth_is_the_first_evidence);
-    tcase_add_test(cases, a_touch_counts_once_it_was_reported_and_confirmed_twice);
-    tcase_add_test(cases, a_handshake_counts_for_what_is_sent_after_it);
-    tcase_add_test(cases, a_write_alone_confirms_nothing);
-    tcase_add_test(cases, it_is_counted_from_sending_not_from_answering);
-    tcase_add_test(cases, a_late_answer_cannot_shorten_it);
-    tcase_add_test(cases, the_servers_tick_and_the_hops_count);
-    tcase_add_test(cases, a_shorter_timeout_shortens_it_and_a_longer_one_does_not_lengthen_it);
-    tcase_add_test(cases, a_shorter_timeout_before_there_is_one);
-    tcase_add_test(cases, a_new_session_starts_without);
-    tcase_add_test(cases, fresh_means_a_sixteenth_is_left);
-    tcase_add_test(cases, a_busy_session_keeps_its_evidence);
-    tcase_add_test(cases, periods);
-    tcase_add_test(cases, the_least_timeout_carries_a_lease);
-    tcase_add_test(cases, old_samples_make_room);
-    tcase_add_test(cases, forgotten_samples_prove_nothing);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("lease", setup, NULL, none_before_it_is_negotiated_and_confirmed, birth_is_the_first_evidence,
+                  a_touch_counts_once_it_was_reported_and_confirmed_twice, a_handshake_counts_for_what_is_sent_after_it,
+                  a_write_alone_confirms_nothing, it_is_counted_from_sending_not_from_answering,
+                  a_late_answer_cannot_shorten_it, the_servers_tick_and_the_hops_count,
+                  a_shorter_timeout_shortens_it_and_a_longer_one_does_not_lengthen_it,
+                  a_shorter_timeout_before_there_is_one, a_new_session_starts_without, fresh_means_a_sixteenth_is_left,
+                  a_busy_session_keeps_its_evidence, periods, the_least_timeout_carries_a_lease, old_samples_make_room,
+                  forgotten_samples_prove_nothing, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -107,15 +107,7 @@ START_TEST(the_rule) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("lease_lock");
-    TCase *all = tcase_create("record");
-    tcase_add_test(all, what_is_written_is_read);
-    tcase_add_test(all, the_longest_record);
-    tcase_add_test(all, what_is_no_record_is_refused);
-    tcase_add_test(all, the_rule);
-    suite_add_tcase(suite, all);
-    return suite;
+int main(void) {
+    return ts_run("lease_lock", NULL, NULL, what_is_written_is_read, the_longest_record, what_is_no_record_is_refused,
+                  the_rule, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

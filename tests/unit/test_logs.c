@@ -100,16 +100,7 @@ START_TEST(errors_of_many_places_are_told) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("logs");
-    TCase *cases = tcase_create("logs");
-    tcase_add_test(cases, a_line_goes_to_every_session);
-    tcase_add_test(cases, a_childs_line_goes_to_no_session_of_its_parent);
-    tcase_add_test(cases, an_error_that_is_repeated_is_a_detail);
-    tcase_add_test(cases, places_are_told_apart);
-    tcase_add_test(cases, errors_of_many_places_are_told);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("logs", NULL, NULL, a_line_goes_to_every_session, a_childs_line_goes_to_no_session_of_its_parent,
+                  an_error_that_is_repeated_is_a_detail, places_are_told_apart, errors_of_many_places_are_told, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -303,28 +303,9 @@ START_TEST(the_need_th_largest) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("majority");
-    TCase *all = tcase_create("majority");
-    tcase_add_test(all, what_meets);
-    tcase_add_test(all, in_order_until_there_are_enough);
-    tcase_add_test(all, who_does_not_answer_is_passed_over);
-    tcase_add_test(all, a_round_falls_short_early);
-    tcase_add_test(all, too_many_are_refused);
-    tcase_add_test(all, all_are_needed);
-    tcase_add_test(all, the_deadline);
-    tcase_add_test(all, tries);
-    tcase_add_test(all, looking_around);
-    tcase_add_test(all, looking_around_for_nothing);
-    tcase_add_test(all, looking_around_is_over);
-    tcase_add_test(all, looking_around_while_some_are_silent);
-    tcase_add_test(all, glances);
-    tcase_add_test(all, pauses);
-    tcase_add_test(all, limits);
-    tcase_add_test(all, patience);
-    tcase_add_test(all, the_need_th_largest);
-    suite_add_tcase(suite, all);
-    return suite;
+int main(void) {
+    return ts_run("majority", NULL, NULL, what_meets, in_order_until_there_are_enough,
+                  who_does_not_answer_is_passed_over, a_round_falls_short_early, too_many_are_refused, all_are_needed,
+                  the_deadline, tries, looking_around, looking_around_for_nothing, looking_around_is_over,
+                  looking_around_while_some_are_silent, glances, pauses, limits, patience, the_need_th_largest, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

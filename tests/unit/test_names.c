@@ -251,23 +251,10 @@ START_TEST(a_mark_has_room_for_32_digits) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("names");
-    TCase *cases = tcase_create("names");
-    tcase_add_test(cases, names_with_a_uuid_are_unique);
-    tcase_add_test(cases, names_of_all_libraries_are_read);
-    tcase_add_test(cases, sequences_wrap_into_negative_numbers);
-    tcase_add_test(cases, everything_else_is_foreign);
-    tcase_add_test(cases, any_bytes_will_do);
-    tcase_add_test(cases, order_is_serial);
-    tcase_add_test(cases, marks_are_what_the_others_write);
-    tcase_add_test(cases, names_of_one_session_have_its_uuid_prefix);
-    tcase_add_test(cases, a_mark_is_all_before_the_number);
-    tcase_add_test(cases, kazoo_has_no_leases);
-    tcase_add_test(cases, queues_are_locks_candidates_and_leases);
-    tcase_add_test(cases, a_mark_has_room_for_32_digits);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("names", NULL, NULL, names_with_a_uuid_are_unique, names_of_all_libraries_are_read,
+                  sequences_wrap_into_negative_numbers, everything_else_is_foreign, any_bytes_will_do, order_is_serial,
+                  marks_are_what_the_others_write, names_of_one_session_have_its_uuid_prefix,
+                  a_mark_is_all_before_the_number, kazoo_has_no_leases, queues_are_locks_candidates_and_leases,
+                  a_mark_has_room_for_32_digits, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -121,17 +121,7 @@ START_TEST(long_data) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("number");
-    TCase *cases = tcase_create("number");
-    tcase_add_test(cases, before_an_answer);
-    tcase_add_test(cases, data_of_the_node);
-    tcase_add_test(cases, other_answers);
-    tcase_add_test(cases, refusals);
-    tcase_add_test(cases, words);
-    tcase_add_test(cases, long_data);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("number", NULL, NULL, before_an_answer, data_of_the_node, other_answers, refusals, words, long_data,
+                  NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -172,20 +172,10 @@ START_TEST(the_functions_give_what_the_macros_give) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("options");
-    TCase *cases = tcase_create("options");
-    tcase_add_test(cases, null_means_the_defaults);
-    tcase_add_test(cases, our_own_size_is_taken_whole);
-    tcase_add_test(cases, an_older_size_leaves_the_rest_at_the_defaults);
-    tcase_add_test(cases, a_newer_size_with_zero_surplus_is_accepted);
-    tcase_add_test(cases, any_byte_of_surplus_that_is_set_is_refused);
-    tcase_add_test(cases, sizes_that_no_version_had_are_refused);
-    tcase_add_test(cases, a_function_fills_a_struct_of_any_version);
-    tcase_add_test(cases, a_function_refuses_what_no_version_had);
-    tcase_add_test(cases, the_functions_give_what_the_macros_give);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("options", NULL, NULL, null_means_the_defaults, our_own_size_is_taken_whole,
+                  an_older_size_leaves_the_rest_at_the_defaults, a_newer_size_with_zero_surplus_is_accepted,
+                  any_byte_of_surplus_that_is_set_is_refused, sizes_that_no_version_had_are_refused,
+                  a_function_fills_a_struct_of_any_version, a_function_refuses_what_no_version_had,
+                  the_functions_give_what_the_macros_give, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

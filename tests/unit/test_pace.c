@@ -74,18 +74,8 @@ END_TEST
 
 static void set_clock(void) { now = 12345 * PDK__MS; }
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("pace");
-    TCase *cases = tcase_create("pace");
-    tcase_add_checked_fixture(cases, set_clock, NULL);
-    tcase_add_test(cases, a_few_are_free);
-    tcase_add_test(cases, pauses_grow_up_to_a_second);
-    tcase_add_test(cases, rest_makes_them_free_again);
-    tcase_add_test(cases, without_rest_they_come_to_a_rate);
-    tcase_add_test(cases, a_steady_rate_below_it_never_waits);
-    tcase_add_test(cases, what_is_given_back_does_not_count);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("pace", set_clock, NULL, a_few_are_free, pauses_grow_up_to_a_second, rest_makes_them_free_again,
+                  without_rest_they_come_to_a_rate, a_steady_rate_below_it_never_waits,
+                  what_is_given_back_does_not_count, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -153,21 +153,10 @@ START_TEST(the_limit_is_512_bytes_chroot_included) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("paths");
-    TCase *cases = tcase_create("paths");
-    tcase_add_test(cases, ordinary_paths_are_accepted);
-    tcase_add_test(cases, what_no_server_takes_is_refused);
-    tcase_add_test(cases, relative_paths_are_refused);
-    tcase_add_test(cases, the_root_and_empty_segments_are_refused);
-    tcase_add_test(cases, relative_segments_are_refused);
-    tcase_add_test(cases, zookeepers_own_nodes_are_refused_at_the_root_only);
-    tcase_add_test(cases, control_characters_are_refused);
-    tcase_add_test(cases, what_is_not_utf8_is_refused);
-    tcase_add_test(cases, utf8_is_judged_as_glib_does);
-    tcase_add_test(cases, the_limit_is_512_bytes_chroot_included);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("paths", NULL, NULL, ordinary_paths_are_accepted, what_no_server_takes_is_refused,
+                  relative_paths_are_refused, the_root_and_empty_segments_are_refused, relative_segments_are_refused,
+                  zookeepers_own_nodes_are_refused_at_the_root_only, control_characters_are_refused,
+                  what_is_not_utf8_is_refused, utf8_is_judged_as_glib_does, the_limit_is_512_bytes_chroot_included,
+                  NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -64,15 +64,6 @@ START_TEST(too_much_is_none) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("published");
-    TCase *tcase = tcase_create("published");
-    tcase_add_test(tcase, an_identity_alone);
-    tcase_add_test(tcase, data_behind_it);
-    tcase_add_test(tcase, behind_a_wish);
-    tcase_add_test(tcase, too_much_is_none);
-    suite_add_tcase(suite, tcase);
-    return suite;
+int main(void) {
+    return ts_run("published", NULL, NULL, an_identity_alone, data_behind_it, behind_a_wish, too_much_is_none, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -118,13 +118,6 @@ START_TEST(our_names_are_known) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("revocation");
-    TCase *all = tcase_create("revocation");
-    tcase_add_test(all, curators_names_nobody);
-    tcase_add_test(all, ours_is_taken_apart);
-    tcase_add_test(all, nothing_else_is_a_wish);
-    tcase_add_test(all, who_has_a_length);
-    tcase_add_test(all, our_names_are_known);
-    suite_add_tcase(suite, all);
-    return ts_run_suite(suite);
+    return ts_run("revocation", NULL, NULL, curators_names_nobody, ours_is_taken_apart, nothing_else_is_a_wish,
+                  who_has_a_length, our_names_are_known, NULL);
 }

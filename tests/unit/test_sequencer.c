@@ -200,20 +200,9 @@ START_TEST(damaged_text_is_no_danger) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("sequencer");
-    TCase *cases = tcase_create("sequencer");
-    tcase_add_test(cases, a_sequencer_is_taken_apart);
-    tcase_add_test(cases, every_mode_is_read);
-    tcase_add_test(cases, nothing_else_is_a_mode);
-    tcase_add_test(cases, every_recipes_node_is_one);
-    tcase_add_test(cases, the_node_may_contain_spaces_and_words_like_ours);
-    tcase_add_test(cases, the_extremes_are_sequencers);
-    tcase_add_test(cases, nothing_else_is_a_sequencer);
-    tcase_add_test(cases, overlong_text_is_refused);
-    tcase_add_test(cases, damaged_text_is_no_danger);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("sequencer", NULL, NULL, a_sequencer_is_taken_apart, every_mode_is_read, nothing_else_is_a_mode,
+                  every_recipes_node_is_one, the_node_may_contain_spaces_and_words_like_ours,
+                  the_extremes_are_sequencers, nothing_else_is_a_sequencer, overlong_text_is_refused,
+                  damaged_text_is_no_danger, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

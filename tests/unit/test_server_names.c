@@ -276,25 +276,12 @@ START_TEST(some_lists_are_the_same_for_the_client_library) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("server_names");
-    TCase *cases = tcase_create("server_names");
-    tcase_add_test(cases, a_name_that_hangs_holds_up_no_other);
-    tcase_add_test(cases, a_name_that_fails_keeps_its_addresses_and_is_tried_again);
-    tcase_add_test(cases, another_order_makes_the_same_list);
-    tcase_add_test(cases, without_any_address_the_reason_is_told);
-    tcase_add_test(cases, the_number_of_addresses_is_odd);
-    tcase_add_test(cases, an_address_named_twice_is_taken_once);
-    tcase_add_test(cases, numbers_are_known_at_once);
-    tcase_add_test(cases, what_is_a_number);
-    tcase_add_test(cases, a_scope_that_is_no_interface_is_told);
-    tcase_add_test(cases, a_look_up_without_a_thread);
-    tcase_add_test(cases, a_look_up_that_the_system_refuses);
-    tcase_add_test(cases, a_name_resolves_to_numbers);
-    tcase_add_test(cases, a_name_without_an_address_does_not_spoil_the_others);
-    tcase_add_test(cases, some_lists_are_the_same_for_the_client_library);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("server_names", NULL, NULL, a_name_that_hangs_holds_up_no_other,
+                  a_name_that_fails_keeps_its_addresses_and_is_tried_again, another_order_makes_the_same_list,
+                  without_any_address_the_reason_is_told, the_number_of_addresses_is_odd,
+                  an_address_named_twice_is_taken_once, numbers_are_known_at_once, what_is_a_number,
+                  a_scope_that_is_no_interface_is_told, a_look_up_without_a_thread, a_look_up_that_the_system_refuses,
+                  a_name_resolves_to_numbers, a_name_without_an_address_does_not_spoil_the_others,
+                  some_lists_are_the_same_for_the_client_library, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -321,18 +321,8 @@ START_TEST(a_short_buffer_is_not_overrun) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("stats_text");
-    TCase *cases = tcase_create("stats_text");
-    tcase_add_test(cases, known_figures);
-    tcase_add_test(cases, figures_by_path);
-    tcase_add_test(cases, the_guide_names_each_metric);
-    tcase_add_test(cases, what_there_is_none_of_has_no_sample);
-    tcase_add_test(cases, the_locale_does_not_matter);
-    tcase_add_test(cases, the_longest_text_is_no_longer_than_documented);
-    tcase_add_test(cases, a_short_buffer_is_not_overrun);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("stats_text", NULL, NULL, known_figures, figures_by_path, the_guide_names_each_metric,
+                  what_there_is_none_of_has_no_sample, the_locale_does_not_matter,
+                  the_longest_text_is_no_longer_than_documented, a_short_buffer_is_not_overrun, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

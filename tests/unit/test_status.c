@@ -150,20 +150,10 @@ START_TEST(the_loaded_version_is_that_of_the_header) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("status");
-    TCase *cases = tcase_create("status");
-    tcase_add_test(cases, the_values_never_change);
-    tcase_add_test(cases, every_status_has_a_name_and_a_text_of_its_own);
-    tcase_add_test(cases, values_that_do_not_exist_have_words_too);
-    tcase_add_test(cases, the_predicates_say_what_the_header_says);
-    tcase_add_test(cases, the_error_text_is_the_threads_own);
-    tcase_add_test(cases, a_success_does_not_clear_the_error_text);
-    tcase_add_test(cases, a_long_error_text_is_cut_not_overrun);
-    tcase_add_test(cases, reasons_have_names);
-    tcase_add_test(cases, the_loaded_version_is_that_of_the_header);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("status", NULL, NULL, the_values_never_change, every_status_has_a_name_and_a_text_of_its_own,
+                  values_that_do_not_exist_have_words_too, the_predicates_say_what_the_header_says,
+                  the_error_text_is_the_threads_own, a_success_does_not_clear_the_error_text,
+                  a_long_error_text_is_cut_not_overrun, reasons_have_names, the_loaded_version_is_that_of_the_header,
+                  NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

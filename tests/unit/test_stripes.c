@@ -58,14 +58,4 @@ START_TEST(numbered_keys_are_spread) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("stripes");
-    TCase *cases = tcase_create("stripes");
-    tcase_add_test(cases, vectors);
-    tcase_add_test(cases, bad_input);
-    tcase_add_test(cases, numbered_keys_are_spread);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-int main(void) { return ts_run_suite(make_suite()); }
+int main(void) { return ts_run("stripes", NULL, NULL, vectors, bad_input, numbered_keys_are_spread, NULL); }

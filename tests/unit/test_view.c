@@ -326,21 +326,9 @@ START_TEST(a_list_may_be_too_long) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("view");
-    TCase *cases = tcase_create("view");
-    tcase_add_test(cases, the_nearest_ahead_blocks);
-    tcase_add_test(cases, each_recipe_has_a_queue_of_its_own);
-    tcase_add_test(cases, the_rules_of_the_locks);
-    tcase_add_test(cases, a_node_with_the_mark_is_found);
-    tcase_add_test(cases, a_mark_is_the_whole_beginning);
-    tcase_add_test(cases, so_many_may_be_ahead);
-    tcase_add_test(cases, one_node_takes_over_from_another);
-    tcase_add_test(cases, everybody_is_ahead_of_one_without_a_node);
-    tcase_add_test(cases, a_name_may_be_too_long);
-    tcase_add_test(cases, a_list_may_be_too_long);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("view", NULL, NULL, the_nearest_ahead_blocks, each_recipe_has_a_queue_of_its_own,
+                  the_rules_of_the_locks, a_node_with_the_mark_is_found, a_mark_is_the_whole_beginning,
+                  so_many_may_be_ahead, one_node_takes_over_from_another, everybody_is_ahead_of_one_without_a_node,
+                  a_name_may_be_too_long, a_list_may_be_too_long, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -95,19 +95,8 @@ START_TEST(it_is_small_again_after_silence) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("window");
-    TCase *cases = tcase_create("window");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_add_test(cases, it_begins_small);
-    tcase_add_test(cases, renewals_do_not_count);
-    tcase_add_test(cases, a_list_has_room_behind_each_create);
-    tcase_add_test(cases, quick_answers_let_it_grow_by_a_quarter);
-    tcase_add_test(cases, it_grows_for_those_that_wait_alone);
-    tcase_add_test(cases, slow_answers_close_it);
-    tcase_add_test(cases, it_is_small_again_after_silence);
-    suite_add_tcase(suite, cases);
-    return suite;
+int main(void) {
+    return ts_run("window", begin, end, it_begins_small, renewals_do_not_count, a_list_has_room_behind_each_create,
+                  quick_answers_let_it_grow_by_a_quarter, it_grows_for_those_that_wait_alone, slow_answers_close_it,
+                  it_is_small_again_after_silence, NULL);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,4 +129,19 @@ int ts_run_suite(Suite *suite) {
         fprintf(stderr, "test support: no test ran\n");
     }
     return ran > 0 && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int ts_run(const char *name, SFun setup, SFun teardown, ...) {
+    Suite *suite = suite_create(name);
+    TCase *cases = tcase_create(name);
+    va_list tests;
+
+    tcase_add_checked_fixture(cases, setup, teardown);
+    va_start(tests, teardown);
+    for (const TTest *test = va_arg(tests, const TTest *); test; test = va_arg(tests, const TTest *)) {
+        tcase_add_test(cases, test);
+    }
+    va_end(tests);
+    suite_add_tcase(suite, cases);
+    return ts_run_suite(suite);
 }
