@@ -14,7 +14,7 @@ class Moving:
     """Three servers with the names zk1, zk2 and zk3, which restart at other addresses. In place of a Server."""
 
     def __init__(self):
-        self.process = subprocess.Popen([BUILD / "tests/programs/moved", "--serve"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([BUILD / "tests/programs/moved"], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         words = dict(self.process.stdout.readline().split() for _ in range(2))
         self.hosts = words["hosts"]

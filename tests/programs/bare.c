@@ -22,7 +22,6 @@ struct bare {
     bool created, listed, first;
     int code;
     int deletes; /* sent and not answered */
-    int64_t believed;
     char node[PATH_SIZE];
 };
 
@@ -166,21 +165,3 @@ static bool all_deleted(void *user) {
 }
 
 bool bare_flush(struct bare *bare) { return ts_wait_until(all_deleted, bare, INT64_C(1000) * WAIT_S); }
-
-static void on_exists(int code, const struct Stat *stat, const void *user) {
-    struct bare *bare = (struct bare *)user;
-    (void)stat;
-    pthread_mutex_lock(&bare->lock);
-    if (code == ZOK && zoo_state(bare->handle) == ZOO_CONNECTED_STATE)
-        bare->believed = ts_now_ns();
-    notify(bare);
-}
-
-void bare_ask(struct bare *bare) { zoo_aexists(bare->handle, bare->node, 0, on_exists, bare); }
-
-int64_t bare_believed(struct bare *bare) {
-    pthread_mutex_lock(&bare->lock);
-    int64_t believed = bare->believed;
-    pthread_mutex_unlock(&bare->lock);
-    return believed;
-}

@@ -1,13 +1,12 @@
 /*
  * A lock client that uses libzookeeper alone, as one would write it by hand. The benchmark compares the library with
- * it. In the cuts it is the client that trusts what its own server says. It uses asynchronous calls, a numeric address,
- * no name resolution in the client library's IO loop, and a condition variable for the caller. One thread at a time.
+ * it. It uses asynchronous calls, a numeric address, no name resolution in the client library's IO loop, and a condition
+ * variable for the caller. One thread at a time.
  */
 #ifndef BARE_H
 #define BARE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct bare;
 
@@ -26,10 +25,5 @@ bool bare_set(struct bare *bare, const char *path, const char *data, int size);
 void bare_release(struct bare *bare);
 /* Waits until every delete has been answered. */
 bool bare_flush(struct bare *bare);
-
-/* Asks the server whether our node exists, and does not wait. */
-void bare_ask(struct bare *bare);
-/* The time of the last answer that said so, on a connection that is still up; ts_now_ns's clock, 0 before the first. */
-int64_t bare_believed(struct bare *bare);
 
 #endif
