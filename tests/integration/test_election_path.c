@@ -1,5 +1,4 @@
-/* What an election looks like on the server: names, identities, candidates of other libraries, a chroot; and what makes it impossible to be
- * a candidate. */
+/* What an election looks like on the server: names, identities, directories; and what makes it impossible to be a candidate. */
 #include <string.h>
 
 #include "elections.h"
@@ -10,12 +9,9 @@
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
 
-static ts_client *a, *b;
+static ts_client *a;
 
-static void two_sessions(void) {
-    a = ts_bench_client(SESSION_MS);
-    b = ts_bench_client(SESSION_MS);
-}
+static void begin(void) { a = ts_bench_client(SESSION_MS); }
 
 static const char *server(void) { return ts_bench_server(); }
 
@@ -49,7 +45,7 @@ static void assert_led(pdk_election *election, const char *identity, int64_t tok
 #define CURATORS "^_c_[0-9a-f-]{36}-latch-[0-9]{10}$"
 #define KAZOOS "^[0-9a-f]{32}__lock__[0-9]{10}$"
 
-/* Those with the directories of kazoo are persistent. */
+/* The directories of kazoo are persistent. Others look from below a chroot. */
 static const struct {
     pdk_naming naming;
     const char *pattern, *identity; /* "": the longest; NULL: the session's */
@@ -59,11 +55,14 @@ static const struct {
 
 START_TEST(nodes_are_those_of_other_libraries) {
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
-    const char *path = ts_fresh_path(), *identity = nodes[_i].identity;
+    const char *root = ts_fresh_path(), *identity = nodes[_i].identity;
+    g_autofree char *path = g_strconcat(root, "/election", NULL);
     g_autofree char *longest = g_strnfill(1024, 'x'), *mine = g_strdup(identity && !*identity ? longest : identity);
     g_autofree char *wanted = g_strdup(mine ? mine : pdk_session_identity(a->session));
     options.naming = nodes[_i].naming;
-    pdk_election *others = election_with(b, path, &options);
+    ts_client *below = ts_client_open_with(server(), root, NULL);
+    ck_assert_ptr_nonnull(below);
+    pdk_election *others = election_with(below, "/election", &options);
     options.identity = mine;
     pdk_election *election = election_with(a, path, &options);
     if (mine)
@@ -71,53 +70,10 @@ START_TEST(nodes_are_those_of_other_libraries) {
     assert_led(others, NULL, 0);         /* there is no directory */
     assert_led(others, wanted, record_token(candidate_elected(election)));
     assert_node(path, nodes[_i].pattern, wanted);
-    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), options.naming == PDK_NAMING_KAZOO ? 0 : 2);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), options.naming == PDK_NAMING_KAZOO ? 0 : 3);
     ck_assert_int_eq(pdk_election_leave(election), PDK_OK);
     ck_assert(ts_wait_children(server(), path, 0, SOON_MS));
     assert_led(others, NULL, 0);
-}
-END_TEST
-
-/* ---- other nodes in the directory */
-
-/* Candidates of other libraries count. */
-START_TEST(candidates_of_others_lead) {
-    static const char *const names[] = {"_c_0d9f-latch-0000000000", "9e-latch-0000000000", "x__lock__0000000000",
-                                        "_c_0d9f-lock-0000000000"};
-    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
-    const char *path = ts_fresh_path();
-    g_autofree char *child = g_strdup_printf("%s/%s", path, names[_i]);
-    options.naming = _i < 2 ? PDK_NAMING_CURATOR : PDK_NAMING_KAZOO;
-    ck_assert_int_eq(ts_bench_stranger(child, "somebody else", 0, NULL), 0);
-    pdk_election *election = election_with(a, path, &options);
-    record *r = candidate_join_with_leaders(election);
-    ck_assert(record_wait_leader(r, "somebody else", ts_patience(SOON_MS)));
-    ck_assert(ts_wait_children(server(), path, 2, 5000));
-    ts_sleep_ms(50);
-    ck_assert_int_eq(record_count(r, ELECTED), 0);
-    ck_assert_int_eq(ts_delete(server(), child), 0);
-    assert_told(r, ELECTED, 1);
-    ck_assert(record_wait_leader(r, pdk_session_identity(a->session), ts_patience(SOON_MS)));
-}
-END_TEST
-
-/* ---- the directory */
-
-START_TEST(below_a_chroot) {
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    const char *root = ts_fresh_path();
-    g_autofree char *below = g_strconcat(root, "/election", NULL);
-    options.session_timeout_ms = SESSION_MS;
-    ts_client *c = ts_client_open_with(server(), root, &options);
-    ck_assert_ptr_nonnull(c);
-    pdk_election *inside = election_on(c, "/election", "anna"), *outside = election_on(a, below, "bruno");
-    record *r = candidate_elected(inside), *waiting = candidate_join(outside), *watching = observer_begin(inside);
-    ck_assert(record_wait_leader(watching, "anna", ts_patience(SOON_MS)));
-    ck_assert(ts_wait_children(server(), below, 2, 5000)); /* the leader is heard of before the second stands in line */
-    ck_assert_int_eq(record_count(waiting, ELECTED), 0);
-    delete_node_of(record_hold(r)); /* its path is the full path */
-    assert_told(waiting, ELECTED, 1);
-    ck_assert(record_wait_leader(watching, "bruno", ts_patience(SOON_MS)));
 }
 END_TEST
 
@@ -189,10 +145,8 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("election_path");
     TCase *tcase = ts_bench_case(suite, "election_path");
 
-    tcase_add_checked_fixture(tcase, two_sessions, NULL);
+    tcase_add_checked_fixture(tcase, begin, NULL);
     tcase_add_loop_test(tcase, nodes_are_those_of_other_libraries, 0, G_N_ELEMENTS(nodes));
-    tcase_add_loop_test(tcase, candidates_of_others_lead, 0, 4);
-    tcase_add_test(tcase, below_a_chroot);
     tcase_add_loop_test(tcase, it_cannot_be_a_candidate, 0, G_N_ELEMENTS(refusals));
     tcase_add_test(tcase, a_directory_that_turns_readonly);
     return suite;
