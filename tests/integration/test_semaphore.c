@@ -270,43 +270,6 @@ static void take_as_curator(ts_observer *curator, const char *path, int count) {
     }
 }
 
-/* Nodes that are no leases do not count. Leases of another client do. */
-START_TEST(foreign_children_among_the_leases) {
-    static const char *const foreign[] = {"zzz", "0", "x-0000000001", "_c_1-lock-0000000001", "lease-x", "lease-1"};
-    const char *path = ts_fresh_path();
-    pdk_semaphore *semaphore = permits_at(a, path, 2);
-    ts_observer *curator = ts_observer_open(server());
-    pdk_contenders *list = NULL;
-    pdk_hold *none = NULL;
-
-    pdk_hold_release(permits_take(semaphore, 1));
-    ck_assert_ptr_nonnull(curator);
-    for (size_t i = 0; i < G_N_ELEMENTS(foreign); i++) {
-        g_autofree char *child = g_strdup_printf("%s/leases/%s", path, foreign[i]);
-        ck_assert_int_eq(ts_create(server(), child, "", TS_PERSISTENT, NULL), 0);
-    }
-    pdk_hold_release(permits_take(semaphore, 2));
-    take_as_curator(curator, path, 1);
-    const pdk_status two = pdk_semaphore_acquire(semaphore, 2, 100, &none);
-    pdk_hold *hold = permits_take(semaphore, 1);
-    const pdk_status more = pdk_semaphore_acquire(semaphore, 1, 0, &none);
-    ts_answer *waiter = permits_async(semaphore, 1, 20000);
-    permits_await_ahead(waiter, 0);
-    ck_assert_int_eq(pdk_semaphore_holders(semaphore, 5000, &list), PDK_OK);
-    const size_t holders = pdk_contenders_count(list);
-    g_autofree char *identity = g_strdup(pdk_contenders_identity(list, 0));
-    pdk_contenders_free(list);
-    ck_assert(!ts_answer_wait(waiter, 100));
-    ts_observer_close(curator);
-    permits_await_grant(waiter);
-    ck_assert_int_eq(two, PDK_TIMEOUT);
-    ck_assert_int_eq(more, PDK_BUSY);
-    ck_assert_uint_eq(holders, 2);
-    ck_assert_str_eq(identity, "127.0.0.1");
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-}
-END_TEST
-
 /* Another client takes leases out of order while ours are being created. Our claim is too late: it gives back all its
  * leases, and stays first. */
 START_TEST(another_client_takes_out_of_order) {
@@ -349,7 +312,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, the_cost_of_a_permit);
     tcase_add_test(tcase, holders_are_listed_by_permit);
     tcase_add_test(tcase, the_token_is_that_of_its_oldest_node);
-    tcase_add_test(tcase, foreign_children_among_the_leases);
     tcase_add_loop_test(tcase, another_client_takes_out_of_order, 0, 3);
     return suite;
 }
