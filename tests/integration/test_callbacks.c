@@ -49,6 +49,15 @@ static void lose(pdk_hold *hold) {
 
 /* ---- when */
 
+static void count_up(void *counter) { ++*(int *)counter; }
+
+static void never(pdk_hold *hold, pdk_reason reason, void *user) {
+    (void)hold;
+    (void)reason;
+    (void)user;
+    g_error("a callback of a hold that was not lost");
+}
+
 START_TEST(set_after_the_loss_it_fires_at_once) {
     acquire_it();
     lose(it.hold);
@@ -61,6 +70,23 @@ START_TEST(set_after_the_loss_it_fires_at_once) {
     ts_sleep_ms(50);
     ck_assert_int_eq(ts_lost_count(lost), 1);
     ck_assert_int_eq(ts_lost_freed(lost), 1);
+}
+END_TEST
+
+/* It is called never, and neither is its user_free. */
+START_TEST(a_second_callback_is_refused) {
+    int freed = 0, kept = 0;
+    acquire_it();
+    pdk_hold *hold = pdk_hold_ref(it.hold);
+    ck_assert_int_eq(pdk_hold_on_lost(hold, never, &freed, count_up), PDK_OK);
+    refused(pdk_hold_on_lost(hold, never, &kept, count_up), PDK_INVALID, "has a callback already");
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+    ck_assert_int_eq(freed, 1);
+    refused(pdk_hold_on_lost(hold, never, &kept, count_up), PDK_NOT_HELD, "released");
+    pdk_hold_unref(hold);
+    ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
+    ck_assert_int_eq(freed, 1);
+    ck_assert_int_eq(kept, 0);
 }
 END_TEST
 
@@ -347,6 +373,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("callbacks");
     TCase *tcase = ts_bench_case(suite, "callbacks");
     tcase_add_test(tcase, set_after_the_loss_it_fires_at_once);
+    tcase_add_test(tcase, a_second_callback_is_refused);
     tcase_add_test(tcase, release_races_the_loss);
     tcase_add_loop_test(tcase, it_may_end_what_has_called_it, 0, G_N_ELEMENTS(acts));
     tcase_add_test(tcase, a_slow_callback_delays_only_callbacks);

@@ -39,10 +39,10 @@ static const struct moment {
 
 enum { MOMENTS = G_N_ELEMENTS(moments), CASES = MOMENTS * FAILURES };
 
-/* How the hold ends: not at all; by us; by the clock; by the server; by another client that deletes its node. A close is in test_closed. */
-enum end { HEALED, RELEASED, LAPSED, EXPIRED, DELETED, ENDS };
+/* How the hold ends: not at all; by us; by the clock; by the server; by another client that deletes its node. */
+enum end { HEALED, RELEASED, LAPSED, EXPIRED, CLOSED, DELETED, ENDS };
 
-static const char *const end_names[] = {"healed", "released", "lapsed", "expired", "deleted"};
+static const char *const end_names[] = {"healed", "released", "lapsed", "expired", "closed", "deleted"};
 
 typedef struct {
     const struct moment *at;
@@ -105,6 +105,9 @@ static void leave(exchange *c) {
         break;
     case EXPIRED:
         assert_case(c, ts_expire(c->client->proxy, server()) == 0);
+        break;
+    case CLOSED:
+        pdk_session_close(c->client->session, 50);
         break;
     case DELETED: {
         g_autofree char *stands_on = ts_hold_node(c->hold);
@@ -170,6 +173,9 @@ static void check_end(exchange *c) {
     case EXPIRED:
         assert_lost(c, PDK_REASON_EXPIRED);
         break;
+    case CLOSED:
+        assert_lost(c, PDK_REASON_CLOSED);
+        break;
     default:
         if (may_be_in_time(c) && !ts_lost_wait(c->lost, ts_patience(300))) {
             assert_holds(c);
@@ -180,9 +186,10 @@ static void check_end(exchange *c) {
     }
 }
 
-/* The waiters are served in their order, and no node of ours is left. */
+/* The waiters are served in their order, and no node of ours is left. The nodes that we could not delete went with our
+ * session. */
 static void check_others(exchange *c) {
-    const int64_t patience = ts_patience(CLEAN_MS);
+    const int64_t patience = ts_patience(CLEAN_MS) + (batch.end == CLOSED ? SESSION_MS : 0);
 
     assert_case(c, ts_answer_wait(c->reader, patience));
     assert_case(c, ts_answer_status(c->reader) == PDK_OK);
