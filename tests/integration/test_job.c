@@ -159,31 +159,6 @@ START_TEST(a_day_of_a_time_zone) {
 }
 END_TEST
 
-START_TEST(at_least_for) {
-    enum { LEAST_MS = 600 };
-    make_it();
-    it.options.at_least_ms = LEAST_MS;
-    /* The second has no such option; the record has. */
-    pdk_job *jobs[] = {job_of(it.a, it.path, &it.options), job_of(it.b, it.path, NULL)};
-    int skipped = 0;
-    for (int i = 0; i < 4; i++) {
-        pdk_hold *hold = NULL;
-        while (pdk_job_acquire(jobs[i % 2], PATIENCE_MS, &hold, NULL) == PDK_SKIPPED) {
-            skipped++;
-            ts_sleep_ms(20);
-        }
-        ck_assert_ptr_nonnull(hold);
-        job_finished(jobs[i % 2], hold, 0);
-        pdk_job_runs *runs = job_runs(it.b, it.path);
-        const pdk_job_run *before = pdk_job_runs_run(runs, 1);
-        if (i % 2 == 1) /* after one with the option */
-            ck_assert_int_ge(newest(runs)->start_ms - before->start_ms, LEAST_MS);
-        ck_assert_int_eq(newest(runs)->next_ms - newest(runs)->start_ms, i % 2 ? 0 : LEAST_MS);
-    }
-    ck_assert_int_gt(skipped, 0);
-}
-END_TEST
-
 /* The hold is lost, its lock node goes, and the next one may run. */
 START_TEST(at_most_for) {
     make_it();
@@ -200,6 +175,9 @@ START_TEST(at_most_for) {
     ck_assert_int_ge(ts_lost_at_ns(lost) - begun, (int64_t)600 * 1000000 - 1);
     ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
     ck_assert(!pdk_hold_is_valid(hold));
+    pdk_stats stats = PDK_STATS_INIT;
+    ck_assert_int_eq(pdk_session_stats(it.a->session, &stats), PDK_OK);
+    ck_assert_uint_eq(stats.lost_overdue, 1);
     refused(pdk_job_finish(a, hold, 0, PATIENCE_MS), PDK_LOST, it.path);
     pdk_hold *next = NULL; /* the lock node goes in its own time */
     while (pdk_job_acquire(b, PATIENCE_MS, &next, NULL) == PDK_SKIPPED)
@@ -525,7 +503,6 @@ static Suite *make_suite(void) {
     TCase *all = ts_bench_case(suite, "job");
     tcase_add_test(all, once_in_a_period);
     tcase_add_test(all, a_day_of_a_time_zone);
-    tcase_add_test(all, at_least_for);
     tcase_add_test(all, at_most_for);
     tcase_add_loop_test(all, a_run_that_died, 0, 2);
     tcase_add_test(all, lost_answers_are_settled);

@@ -117,6 +117,34 @@ START_TEST(a_cancelled_thread) {
 }
 END_TEST
 
+static void *take_again_and_again(void *unused) {
+    (void)unused;
+    for (;;) {
+        ts_answer *held = recipe_now(it.r, it.object[1], PATIENCE_MS);
+        if (ts_answer_holds(held))
+            recipe_release(it.r, it.object[1], held);
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+START_TEST(a_thread_is_cancelled_at_any_moment) {
+    enum { TIMES = 75 };
+    pair_begin(&it, recipe_of(_i), SESSION_MS);
+    for (int n = 0; n < TIMES; n++) {
+        pthread_t thread;
+        void *result = NULL;
+        ck_assert_int_eq(pthread_create(&thread, NULL, take_again_and_again, NULL), 0);
+        g_usleep((gulong)g_random_int_range(0, 3000));
+        ck_assert_int_eq(pthread_cancel(thread), 0);
+        ck_assert_int_eq(pthread_join(thread, &result), 0);
+        ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    }
+    pair_release(&it, 1, recipe_take(it.r, it.object[1]));
+    recipe_await_nodes(it.r, it.path, 0);
+}
+END_TEST
+
 START_TEST(the_session_is_closed) {
     begin(_i);
     ts_answer *answer = wait_for(_i, PDK_FOREVER);
@@ -258,6 +286,7 @@ static Suite *make_suite(void) {
     recipes_each(suite, behind_a_claim_of_its_own, 1);
     recipes_each(suite, a_cancelled_claim, 1);
     recipes_each(suite, a_cancelled_thread, 1);
+    recipes_each(suite, a_thread_is_cancelled_at_any_moment, 1);
     recipes_each(suite, the_session_is_closed, 2);
     recipes_each(suite, an_interrupted_thread, 1);
     recipes_each(suite, interrupted_before, 1);
