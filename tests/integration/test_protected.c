@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "recipes.h"
 #include "refused.h"
-#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
 #include "ts_support.h"
@@ -230,23 +230,12 @@ END_TEST
 
 /* ---- each recipe */
 
-static pdk_status by_rwlock(ts_client *c) {
-    pdk_rwlock *lock = NULL;
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_rwlock_new(c->session, path, NULL, &lock), PDK_OK);
-    pdk_status status = pdk_rwlock_acquire_read(lock, 5000, &hold);
-    pdk_rwlock_unref(lock);
-    return status;
+static pdk_status by_row(int row, ts_client *c) {
+    return ts_answer_status(recipe_now(&recipes[row], recipe_at(&recipes[row], c, path), 5000));
 }
-
-static pdk_status by_semaphore(ts_client *c) {
-    pdk_semaphore *semaphore = NULL;
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_semaphore_new(c->session, path, 2, NULL, &semaphore), PDK_OK);
-    pdk_status status = pdk_semaphore_acquire(semaphore, 1, 5000, &hold);
-    pdk_semaphore_unref(semaphore);
-    return status;
-}
+static pdk_status by_rwlock(ts_client *c) { return by_row(RECIPE_READ, c); }
+static pdk_status by_semaphore(ts_client *c) { return by_row(RECIPE_PERMIT, c); }
+static pdk_status by_striped(ts_client *c) { return by_row(RECIPE_KEY, c); }
 
 /* Its record is the parent's child: who may delete there can put another in its place. */
 static pdk_status by_job(ts_client *c) {
@@ -271,15 +260,6 @@ static pdk_status by_lease_lock(ts_client *c) {
     return status;
 }
 
-static pdk_status by_striped(ts_client *c) {
-    pdk_striped *striped = NULL;
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_striped_new(c->session, path, 1, NULL, &striped), PDK_OK);
-    pdk_status status = pdk_striped_acquire(striped, "key", 5000, &hold);
-    pdk_striped_unref(striped);
-    return status;
-}
-
 static pdk_status by_guarded(ts_client *c) {
     pdk_guarded *guarded = NULL;
     char *node = g_strconcat(path, "/data", NULL);
@@ -294,7 +274,7 @@ static const struct {
     pdk_status (*take)(ts_client *c);
     const char *open[2]; /* what stands below the path, and is open to all */
     bool kept;           /* what it stands on is protected before: the path alone is open */
-} recipes[] = {
+} opened[] = {
     {by_rwlock, {""}, false},
     {by_semaphore, {"", "/leases"}, false},
     {by_semaphore, {"", "/locks"}, false},
@@ -311,16 +291,16 @@ static const struct {
 
 START_TEST(each_recipe_looks) {
     const char *offending = NULL;
-    for (int i = 0; i < 2 && recipes[_i].open[i]; i++) {
-        char *node = g_strconcat(path, recipes[_i].open[i], NULL);
-        bool is_last = i == 1 || !recipes[_i].open[1];
+    for (int i = 0; i < 2 && opened[_i].open[i]; i++) {
+        char *node = g_strconcat(path, opened[_i].open[i], NULL);
+        bool is_last = i == 1 || !opened[_i].open[1];
         make_open(node);
         if (!is_last)
             ck_assert_int_eq(ts_observer_set_acl(admin, node, ALL, "auth", ""), 0);
         offending = node;
         ts_paddock_keep(node, g_free);
     }
-    refused(recipes[_i].take(ours()), PDK_UNPROTECTED, offending);
+    refused(opened[_i].take(ours()), PDK_UNPROTECTED, offending);
 }
 END_TEST
 
@@ -396,7 +376,7 @@ int main(void) {
     tcase_add_loop_test(cases, lists_that_protect_and_others, 0, G_N_ELEMENTS(lists));
     tcase_add_test(cases, the_sessions_own_list);
     tcase_add_test(cases, the_creator_is_asked_for);
-    tcase_add_loop_test(cases, each_recipe_looks, 0, G_N_ELEMENTS(recipes));
+    tcase_add_loop_test(cases, each_recipe_looks, 0, G_N_ELEMENTS(opened));
     tcase_add_test(cases, a_guarded_znode_whose_parents_are_missing);
     tcase_add_test(cases, a_list_that_may_not_be_read);
     tcase_add_test(cases, an_observer_is_told_no_fakes);

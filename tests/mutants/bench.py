@@ -161,7 +161,7 @@ JUDGES = {
     **{name: server_program(f"tests/input/test_{name}.c", "tests/input/*.c", "tests/input/rows") for name in ("rows", "structs")},
     "testing": server_program("tests/helpers/test_testing.c"),
     "credentials": server_program("tests/integration/test_credentials.c", "tests/integration/refused.c"),
-    "protected": server_program("tests/integration/test_protected.c", "tests/integration/refused.c"),
+    "protected": server_program("tests/integration/test_protected.c", "tests/integration/recipes.c", "tests/integration/refused.c"),
     **{f"paddock_{name}": command_script(name) for name in ("doctor", "elect", "hold", "job", "loss", "run", "successor")},
     "command_lease": check_program("tests/unit/test_command_lease.c", "tests/support/common/*.c", "command/lease.c"),
     "service": server_program("tests/integration/test_service.c", "tests/integration/services.c", "tests/integration/elections.c",
