@@ -1,5 +1,6 @@
 /* Every way to lose what is held, for each recipe: one LOST callback, the descriptor readable, in time, with its reason; and nobody is
- * granted before. The recipes lose side by side, since they wait for leases. */
+ * granted before. A link or a server that fails for less than the lease loses nothing. The recipes do it side by side, since they wait for
+ * leases. */
 #include <glib.h>
 #include <stdio.h>
 
@@ -129,6 +130,28 @@ START_TEST(unanswered_beyond_the_lease) {
 }
 END_TEST
 
+/* RESTORED promises that there is a lease again when it is told. */
+START_TEST(restored_comes_with_a_lease) {
+    sides_hold(SESSION_MS);
+    sides_links(0, TS_CUT);
+    for (each_side(s))
+        assert_recipe(s->p.r, ts_lost_wait(s->lost, SESSION_MS + ts_patience(500)));
+    sides_links(0, TS_PASS);
+    sides_await_events(PDK_SESSION_SUSPENDED, 1);
+    for (each_side(s)) {
+        const ts_client *client = s->p.client[0];
+        if (ts_wait_event(client, PDK_SESSION_RESTORED, 1, ts_patience(2000)))
+            ck_assert_int_gt(ts_event_left_ms(client, PDK_SESSION_RESTORED), 0);
+        else /* the server was faster */
+            ck_assert(ts_wait_event(client, PDK_SESSION_REOPENED, 1, ts_patience(2000)));
+        assert_recipe(s->p.r, !ts_answer_is_valid(s->held)); /* it does not become valid again */
+        assert_recipe(s->p.r, s->held && recipe_release(s->p.r, s->p.object[0], s->held) == PDK_LOST);
+        assert_recipe(s->p.r, ts_lost_count(s->lost) == 1);
+        recipe_await_nodes(s->p.r, s->p.path, s->p.r->left);
+    }
+}
+END_TEST
+
 /* ---- closed */
 
 START_TEST(the_session_is_closed) {
@@ -145,6 +168,60 @@ START_TEST(the_session_is_closed) {
 }
 END_TEST
 
+/* ---- kept */
+
+/* Each failure ends in time. Requests that were sent after it renew the lease, which is long enough for a machine that is busy between a
+ * renewal and the next failure. */
+START_TEST(a_short_failure_is_survived) {
+    enum { SILENCE_MS = 1200 };
+    const ts_proxy_mode modes[] = {TS_CUT, TS_BLACKHOLE, TS_BLACKHOLE_UP, TS_BLACKHOLE_DOWN};
+    sides_hold(2 * SESSION_MS);
+    for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
+        sides_links(0, modes[i]);
+        if (i == 0)
+            sides_await_events(PDK_SESSION_SUSPENDED, 1);
+        for (each_side(s))
+            assert_recipe(s->p.r, i > 0 || ts_event_left_ms(s->p.client[0], PDK_SESSION_SUSPENDED) > 0);
+        ts_sleep_ms(SILENCE_MS);
+        sides_assert_kept();
+        sides_links(0, TS_PASS);
+        if (i == 0)
+            sides_await_events(PDK_SESSION_RESTORED, 1);
+        for (each_side(s))
+            assert_recipe(s->p.r, ts_answer_ensure(s->held, 2 * SILENCE_MS) == PDK_OK);
+        sides_assert_kept();
+    }
+    ts_sleep_ms(2 * SESSION_MS);
+    sides_assert_kept();
+    sides_release();
+}
+END_TEST
+
+/* This is the last test of the program, because other sessions are affected. */
+START_TEST(a_server_that_restarts_quickly) {
+    sides_hold(10000);
+    sides_follow();
+    ts_ensemble_kill(ts_bench_ensemble(), 0);
+    sides_await_events(PDK_SESSION_SUSPENDED, 1);
+    sides_assert_kept();
+    ck_assert(ts_ensemble_restart(ts_bench_ensemble(), 0));
+    ck_assert(ts_ensemble_wait_ready(ts_bench_ensemble(), ts_patience(10000)));
+    for (each_side(s))
+        assert_recipe(s->p.r, ts_wait_event(s->p.client[0], PDK_SESSION_RESTORED, 1, ts_patience(5000)));
+    ts_sleep_ms(500);
+    sides_assert_kept();
+    for (each_side(s))
+        assert_recipe(s->p.r, ts_answer_count(s->waiter) == 0);
+    sides_release();
+    for (each_side(s)) {
+        recipe_await(s->p.r->against, s->waiter, PDK_OK);
+        pair_admit(&s->p, 1, s->waiter);
+        pair_release(&s->p, 0, recipe_take(s->p.r, s->p.object[0]));
+        recipe_await_nodes(s->p.r, s->p.path, 0);
+    }
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("loss");
     TCase *tcase = ts_bench_case(suite, "loss");
@@ -153,7 +230,10 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, claims_survive_an_expiry_with_their_deadlines);
     tcase_add_loop_test(tcase, cut_off_beyond_the_lease, 0, 3);
     tcase_add_loop_test(tcase, unanswered_beyond_the_lease, 0, 2);
+    tcase_add_test(tcase, restored_comes_with_a_lease);
     tcase_add_test(tcase, the_session_is_closed);
+    tcase_add_test(tcase, a_short_failure_is_survived);
+    tcase_add_test(tcase, a_server_that_restarts_quickly);
     return suite;
 }
 

@@ -145,18 +145,6 @@ START_TEST(a_thread_is_cancelled_at_any_moment) {
 }
 END_TEST
 
-START_TEST(the_session_is_closed) {
-    begin(_i);
-    ts_answer *answer = wait_for(_i, PDK_FOREVER);
-    recipe_await_nodes(it.r, it.path, ahead + it.r->waiting);
-    assert_recipe(it.r, pdk_session_close(it.client[1]->session, ts_patience(PATIENCE_MS)) == PDK_OK);
-    pair_expect(&it, answer, PDK_CLOSED);
-    ck_assert_int_eq(recipe_nodes(it.path), ahead);
-    pair_expect(&it, recipe_now(it.r, it.object[1], 1000), PDK_CLOSED);
-    pair_expect(&it, recipe_async(it.r, it.object[1], 1000), PDK_CLOSED);
-}
-END_TEST
-
 /* ---- interrupts */
 
 static pdk_interrupt *interrupt;
@@ -287,7 +275,6 @@ static Suite *make_suite(void) {
     recipes_each(suite, a_cancelled_claim, 1);
     recipes_each(suite, a_cancelled_thread, 1);
     recipes_each(suite, a_thread_is_cancelled_at_any_moment, 1);
-    recipes_each(suite, the_session_is_closed, 2);
     recipes_each(suite, an_interrupted_thread, 1);
     recipes_each(suite, interrupted_before, 1);
     recipes_each(suite, the_middle_of_the_queue_leaves, WAYS);
