@@ -1,7 +1,10 @@
 #include "driver_bench.h"
 
+#include "session/chores.h"
 #include "session/session.h"
+#include "session/supervise.h"
 #include "sim_client.h"
+#include "sim_thread.h"
 
 #include <string.h>
 
@@ -11,11 +14,15 @@ bool (*driver_refuses)(const struct pdk__request *request);
 const char *(*driver_redirects)(const struct pdk__request *request);
 const char *driver_unresolved;
 pdk_status driver_opening;
-uint32_t driver_requests;
-struct driver_user driver_users[2];
+uint32_t driver_requests, driver_seen[PDK__OP_SYNC + 1];
+struct driver_user driver_users[2], *const one = &driver_users[0], *const two = &driver_users[1];
+struct fault fault;
+
+/* ---- the platform of the first process */
 
 static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     driver_requests++;
+    driver_seen[request->kind]++;
     if (driver_refuses && driver_refuses(request))
         return false;
     struct pdk__request sent = *request;
@@ -40,6 +47,63 @@ static struct pdk__platform platform;
 
 void driver_answers_within(int64_t late) { platform.late = late; }
 
+void driver_forget_seen(void) { memset(driver_seen, 0, sizeof driver_seen); }
+
+static bool refuses(const struct pdk__request *request) {
+    if (request->kind != fault.kind || !strstr(request->path, fault.part))
+        return false;
+    fault.seen++;
+    if (fault.refuse > 0) {
+        fault.refuse--;
+        return true;
+    }
+    if (fault.code != 0)
+        sim_answer_about(platform_ensemble, sim_client_session(&first->process), request->path, fault.code,
+                         fault.executed);
+    if (!fault.always)
+        fault.code = 0;
+    if (fault.act)
+        fault.act();
+    fault.act = NULL;
+    return false;
+}
+
+void driver_arm(enum pdk__op_kind kind, const char *part) {
+    fault = (struct fault){.kind = kind, .part = part};
+    driver_refuses = refuses;
+}
+
+void driver_spoil(enum pdk__op_kind kind, const char *part, int32_t code, bool executed) {
+    driver_arm(kind, part);
+    fault.refuse = code == 0;
+    fault.code = code;
+    fault.executed = executed;
+}
+
+void driver_step_until_seen(void) {
+    for (const int64_t until = platform_agenda.now + 60 * SECOND; fault.seen == 0; platform_step())
+        ck_assert_msg(platform_agenda.now < until, "no such request: kind %d", (int)fault.kind);
+}
+
+static void block_answers(bool blocked) {
+    for (int32_t i = 0; i < PLATFORM_SERVERS; i++)
+        sim_net_block(&platform_net, i, first->process.host, blocked);
+}
+
+void driver_hold_answers_back(void) { block_answers(true); }
+void driver_let_answers_come(void) { block_answers(false); }
+
+void driver_block_requests(bool blocked) {
+    for (int32_t i = 0; i < PLATFORM_SERVERS; i++)
+        sim_net_block(&platform_net, first->process.host, i, blocked);
+}
+
+void driver_hold_up(int64_t ns) {
+    sim_process_pause(&first->process, true);
+    platform_pass(ns);
+    sim_process_pause(&first->process, false);
+}
+
 /* ---- what is heard */
 
 static void on_claim(pdk_status status, pdk_hold *hold, void *user) {
@@ -56,21 +120,18 @@ static void on_claim(pdk_status status, pdk_hold *hold, void *user) {
 }
 
 static void on_elected(pdk_hold *hold, void *user) {
-    struct driver_user *u = user;
     (void)hold;
-    u->elected++;
+    ((struct driver_user *)user)->elected++;
 }
 
 static void on_deposed(pdk_reason reason, void *user) {
-    struct driver_user *u = user;
     (void)reason;
-    u->deposed++;
+    ((struct driver_user *)user)->deposed++;
 }
 
 static void on_failed(pdk_status status, void *user) {
-    struct driver_user *u = user;
     (void)status;
-    u->candidacy_failed++;
+    ((struct driver_user *)user)->candidacy_failed++;
 }
 
 static void on_leader(const char *identity, int64_t token, void *user) {
@@ -80,24 +141,22 @@ static void on_leader(const char *identity, int64_t token, void *user) {
     g_strlcpy(u->leader, identity ? identity : "", sizeof u->leader);
 }
 
-/* ---- in the process */
-
-static void make_in(void *subject, void *what) {
-    struct driver_user *u = subject;
-    pdk_session *s = u->rival->session;
-    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
-    (void)what;
-    options.identity = u == &driver_users[0] ? "first" : "second";
-    ck_assert_int_eq(pdk_lock_new(s, "/locks/lock", NULL, &u->lock), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_new(s, "/locks/rwlock", NULL, &u->rwlock), PDK_OK);
-    ck_assert_int_eq(pdk_semaphore_new(s, "/locks/permits", PERMITS, NULL, &u->semaphore), PDK_OK);
-    ck_assert_int_eq(pdk_election_new(s, "/locks/office", &options, &u->election), PDK_OK);
+void answered(pdk_status status, pdk_hold *hold, void *user) {
+    struct answer *answer = user;
+    answer->status = status;
+    answer->hold = hold;
+    answer->count++;
+    answer->granted += status == PDK_OK;
 }
 
-static void join_in(void *subject, void *what) {
-    struct driver_user *u = subject;
+void answer_release(struct answer *answer) {
+    ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&answer->hold)), PDK_OK);
+}
+
+/* ---- what the two do */
+
+void driver_join(struct driver_user *u) {
     pdk_election_callbacks calls_back = PDK_ELECTION_CALLBACKS_INIT;
-    (void)what;
     calls_back.elected = on_elected;
     calls_back.deposed = on_deposed;
     calls_back.failed = on_failed;
@@ -106,98 +165,79 @@ static void join_in(void *subject, void *what) {
     ck_assert_int_eq(pdk_election_join(u->election, &calls_back), PDK_OK);
 }
 
-static void leave_in(void *subject, void *what) {
-    (void)what;
-    pdk_election_leave(((struct driver_user *)subject)->election);
-}
+void driver_leave(struct driver_user *u) { pdk_election_leave(u->election); }
 
-struct permits {
-    int32_t count;
-    int64_t timeout_ms;
-};
-
-static void want_permits_in(void *subject, void *what) {
-    struct driver_user *u = subject;
-    const struct permits *permits = what;
+void driver_want_permits(struct driver_user *u, int32_t count, int64_t timeout_ms) {
     u->wanted++;
-    ck_assert_int_eq(pdk_semaphore_acquire_async(u->semaphore, permits->count, permits->timeout_ms, on_claim, u, NULL),
-                     PDK_OK);
+    ck_assert_int_eq(pdk_semaphore_acquire_async(u->semaphore, count, timeout_ms, on_claim, u, NULL), PDK_OK);
 }
 
-static void want_lock_in(void *subject, void *what) {
-    struct driver_user *u = subject;
-    (void)what;
+void driver_want_lock(struct driver_user *u) {
     u->wanted++;
     ck_assert_int_eq(pdk_lock_acquire_async(u->lock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
 }
 
-/* The last reference cancels its claims. */
-static void drop_lock_in(void *subject, void *what) {
-    (void)what;
-    pdk_lock_unref(g_steal_pointer(&((struct driver_user *)subject)->lock));
-}
+void driver_drop_lock(struct driver_user *u) { pdk_lock_unref(g_steal_pointer(&u->lock)); }
 
-static void want_all_in(void *subject, void *what) {
-    struct driver_user *u = subject;
-    struct permits all = {PERMITS, PDK_FOREVER}, one = {1, 0};
-    want_lock_in(u, what);
+void driver_want_all(struct driver_user *u) {
+    driver_want_lock(u);
     u->wanted += 3;
     ck_assert_int_eq(pdk_rwlock_acquire_read_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_acquire_write_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_acquire_read_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
-    want_permits_in(u, &all);
-    want_permits_in(u, &one);
-    join_in(u, what);
+    driver_want_permits(u, PERMITS, PDK_FOREVER);
+    driver_want_permits(u, 1, 0);
+    driver_join(u);
 }
 
-static void release_in(void *subject, void *what) {
-    struct driver_user *u = subject;
-    (void)what;
+void driver_release_all(struct driver_user *u) {
     while (u->holds_count > 0)
         pdk_hold_release(u->holds[--u->holds_count]);
 }
 
-static void gives_back_in(void *subject, void *what) {
+static void gives_back(void *subject, void *what) {
     struct driver_user *u = subject;
-    release_in(u, what);
+    driver_release_all(u);
     pdk_lock_unref(g_steal_pointer(&u->lock));
     pdk_rwlock_unref(g_steal_pointer(&u->rwlock));
     pdk_semaphore_unref(g_steal_pointer(&u->semaphore));
     pdk_election_unref(g_steal_pointer(&u->election));
-    rival_gives_back(u->rival, what);
+    rival_gives_back(u->rival, NULL);
+    if (what)
+        (*(void (**)(void))what)();
 }
 
-static void call(struct driver_user *u, sim_event_fn fn, void *what) { sim_call_in(&u->rival->process, fn, u, what); }
+void driver_give_back(struct driver_user *u) { gives_back(u, NULL); }
 
-/* ---- from outside */
-
-void driver_want_all(struct driver_user *u) { call(u, want_all_in, NULL); }
-void driver_want_lock(struct driver_user *u) { call(u, want_lock_in, NULL); }
-void driver_drop_lock(struct driver_user *u) { call(u, drop_lock_in, NULL); }
-void driver_join(struct driver_user *u) { call(u, join_in, NULL); }
-void driver_leave(struct driver_user *u) { call(u, leave_in, NULL); }
-void driver_release_all(struct driver_user *u) { call(u, release_in, NULL); }
-
-void driver_want_permits(struct driver_user *u, int32_t count, int64_t timeout_ms) {
-    struct permits permits = {count, timeout_ms};
-    call(u, want_permits_in, &permits);
+void driver_kill(struct driver_user *u, void (*give_back)(void)) {
+    sim_dispose(&u->rival->process, gives_back, u, &give_back);
 }
 
 static void dispose(void) {
     for (int i = 0; i < 2; i++)
         if (driver_users[i].rival)
-            sim_dispose(&rivals[i].process, gives_back_in, &driver_users[i], NULL);
+            sim_dispose(&rivals[i].process, gives_back, &driver_users[i], NULL);
     memset(driver_users, 0, sizeof driver_users);
 }
 
-void driver_give_back(struct driver_user *u) { call(u, gives_back_in, NULL); }
+static void make(struct driver_user *u) {
+    pdk_session *s = u->rival->session;
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    options.identity = u == one ? "first" : "second";
+    ck_assert_int_eq(pdk_lock_new(s, "/locks/lock", NULL, &u->lock), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_new(s, "/locks/rwlock", NULL, &u->rwlock), PDK_OK);
+    ck_assert_int_eq(pdk_semaphore_new(s, "/locks/permits", PERMITS, NULL, &u->semaphore), PDK_OK);
+    ck_assert_int_eq(pdk_election_new(s, "/locks/office", &options, &u->election), PDK_OK);
+}
 
 void driver_begin(void) {
     dispose();
     platform_end();
     platform_begin(1);
     driver_refuses = NULL;
+    driver_redirects = NULL;
     driver_requests = 0;
+    driver_forget_seen();
     platform = sim_platform;
     calls = sim_client_calls;
     calls.open = open_client;
@@ -207,12 +247,11 @@ void driver_begin(void) {
     driver_unresolved = NULL;
     driver_opening = PDK_OK;
     for (int i = 0; i < 2; i++) {
-        struct driver_user *u = &driver_users[i];
-        *u = (struct driver_user){.rival = &rivals[i]};
-        rival_open(u->rival);
+        driver_users[i] = (struct driver_user){.rival = &rivals[i]};
+        rival_open(&rivals[i]);
         if (i == 0)
-            u->rival->session->platform = &platform; /* before its first connection */
-        call(u, make_in, NULL);
+            first->session->platform = &platform; /* before its first connection */
+        make(&driver_users[i]);
     }
     platform_pass(SECOND);
 }
@@ -231,15 +270,16 @@ void driver_pass_and_release(int64_t ns) {
 }
 
 size_t driver_nodes(void) {
-    static const char *const dirs[] = {"lock", "rwlock", "permits/locks", "permits/leases", "office"};
+    static const char *const dirs[] = {"/app/locks/lock", "/app/locks/rwlock", "/app/locks/permits/locks",
+                                       "/app/locks/permits/leases", "/app/locks/office"};
     size_t all = 0;
-    for (size_t i = 0; i < G_N_ELEMENTS(dirs); i++) {
-        char *path = g_strdup_printf("/app/locks/%s", dirs[i]);
-        size_t count = 0;
-        if (sim_tree_find(sim_truth(platform_ensemble), path))
-            sim_tree_children(sim_truth(platform_ensemble), path, &count);
-        all += count;
-        g_free(path);
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(dirs); i++)
+        all += platform_children(dirs[i]);
     return all;
+}
+
+void driver_fill_watches(struct driver_user *u, size_t bytes) {
+    pdk__lock(u->rival->session);
+    u->rival->session->watched_bytes += bytes;
+    pdk__unlock(u->rival->session);
 }

@@ -1,6 +1,8 @@
 #include "platform_bench.h"
 
 #include "session/open.h"
+#include "session/session.h"
+#include "session/supervise.h"
 
 #define SERVERS "10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181/app"
 
@@ -86,27 +88,6 @@ pdk_session *platform_open(const pdk_session_options *options) {
     return s;
 }
 
-static void open_in(void *subject, void *what) {
-    struct rival *r = subject;
-    r->session = platform_open(what);
-    ck_assert_int_eq(pdk_lock_new(r->session, "/locks/one", NULL, &r->lock), PDK_OK);
-}
-
-static void acquire_in(void *subject, void *what) {
-    struct rival *r = subject;
-    ck_assert_int_eq(pdk_lock_acquire_async(r->lock, *(const int64_t *)what, on_acquired, r, NULL), PDK_OK);
-}
-
-static void release_in(void *subject, void *what) {
-    struct rival *r = subject;
-    (void)what;
-    r->status = pdk_hold_release(g_steal_pointer(&r->hold));
-}
-
-static void is_valid_in(void *subject, void *what) {
-    *(bool *)what = pdk_hold_is_valid(((struct rival *)subject)->hold);
-}
-
 /* Hold, lock, session: the order does not matter, a reference is a reference. */
 void rival_gives_back(void *subject, void *what) {
     struct rival *r = subject;
@@ -124,6 +105,8 @@ void platform_pass(int64_t ns) {
         ;
 }
 
+void platform_step(void) { ck_assert(sim_step(&platform_agenda, INT64_MAX - 1)); }
+
 void rival_open(struct rival *r) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.stats_paths = 1;
@@ -131,21 +114,26 @@ void rival_open(struct rival *r) {
     options.server_tick_ms = TICK / SIM_MS;
     options.on_event = on_event;
     options.on_event_user = r;
-    sim_call_in(&r->process, open_in, r, &options);
+    sim_process_enter(&r->process);
+    r->session = platform_open(&options);
+    sim_process_enter(&first->process);
+    ck_assert_int_eq(pdk_lock_new(r->session, "/locks/one", NULL, &r->lock), PDK_OK);
 }
 
 void rival_acquire(struct rival *r, int64_t timeout_ms) {
     uint32_t answers = r->answers;
-    sim_call_in(&r->process, acquire_in, r, &timeout_ms);
+    ck_assert_int_eq(pdk_lock_acquire_async(r->lock, timeout_ms, on_acquired, r, NULL), PDK_OK);
     ck_assert_uint_eq(r->answers, answers);
 }
 
-void rival_release(struct rival *r) { sim_call_in(&r->process, release_in, r, NULL); }
+void rival_release(struct rival *r) { r->status = pdk_hold_release(g_steal_pointer(&r->hold)); }
 
-bool rival_is_valid(struct rival *r) {
-    bool valid;
-    sim_call_in(&r->process, is_valid_in, r, &valid);
-    return valid;
+bool rival_is_valid(struct rival *r) { return pdk_hold_is_valid(r->hold); }
+
+void rival_reopen(struct rival *r) {
+    pdk__lock(r->session);
+    pdk__session_reopen(r->session, "as a test wants it");
+    pdk__unlock(r->session);
 }
 
 void platform_begin(uint64_t seed) {
@@ -169,6 +157,7 @@ void platform_begin(uint64_t seed) {
         r->process.slow_least = SIM_MS / 100;
         r->process.slow_most = SIM_MS / 2;
     }
+    sim_process_enter(&first->process);
     platform_pass(SECOND);
 }
 
@@ -189,11 +178,28 @@ void platform_teardown(void) {
     sim_agenda_free(&platform_agenda);
 }
 
-size_t platform_contenders(void) {
+size_t platform_children(const char *dir) {
     size_t count = 0;
-    if (sim_tree_find(sim_truth(platform_ensemble), "/app/locks/one"))
-        sim_tree_children(sim_truth(platform_ensemble), "/app/locks/one", &count);
+    if (sim_tree_find(sim_truth(platform_ensemble), dir))
+        sim_tree_children(sim_truth(platform_ensemble), dir, &count);
     return count;
+}
+
+size_t platform_contenders(void) { return platform_children("/app/locks/one"); }
+
+const char *platform_child(const char *dir, size_t index) {
+    size_t count = 0;
+    const char *const *names = sim_tree_children(sim_truth(platform_ensemble), dir, &count);
+    ck_assert_uint_lt(index, count);
+    g_autofree char *path = g_strconcat(dir, "/", names[index], NULL);
+    return sim_text(&platform_agenda, path);
+}
+
+const struct sim_node *platform_node(const char *path) { return sim_tree_find(sim_truth(platform_ensemble), path); }
+
+void platform_admin(enum sim_op op, const char *path) {
+    const struct sim_packet packet = {.kind = SIM_REQUEST, .op = op, .path = path, .data = "theirs"};
+    ck_assert(sim_admin(platform_ensemble, &packet));
 }
 
 void platform_block(const struct rival *r, bool blocked) {

@@ -1,4 +1,5 @@
-/* Three processes that contend for one lock with the production driver, on a fake ensemble of three servers. */
+/* Three processes that contend for one lock with the production driver, on a fake ensemble of three servers. Their clocks show the same.
+ * What a test does between events is done in the first one, also with the sessions of the others. */
 #ifndef PLATFORM_BENCH_H
 #define PLATFORM_BENCH_H
 
@@ -42,8 +43,15 @@ void platform_begin(uint64_t seed);
 void platform_end(void);
 
 void platform_pass(int64_t ns);
-/* How many nodes the queue has, in truth. */
+/* One event. */
+void platform_step(void);
+/* In truth: the node, or NULL; how many children it has, or the queue of the rivals; the path of one, which lives as long as the agenda. */
+const struct sim_node *platform_node(const char *path);
+size_t platform_children(const char *dir);
 size_t platform_contenders(void);
+const char *platform_child(const char *dir, size_t index);
+/* Somebody else makes, writes or deletes a node. */
+void platform_admin(enum sim_op op, const char *path);
 /* Both ways, between the rival and all servers. */
 void platform_block(const struct rival *r, bool blocked);
 
@@ -58,6 +66,8 @@ void rival_open(struct rival *r);
 void rival_acquire(struct rival *r, int64_t timeout_ms);
 void rival_release(struct rival *r);
 bool rival_is_valid(struct rival *r);
+/* The handle goes, and the ZooKeeper session. */
+void rival_reopen(struct rival *r);
 /* In its process: gives back session, lock and hold. */
 void rival_gives_back(void *subject, void *what);
 

@@ -1,12 +1,11 @@
 /* Evidence that was looked for a moment too early, that does not come, or that is of a session that is gone: it counts for nothing. */
-#include "deeds.h"
+#include "driver_bench.h"
 #include "session/session.h"
+#include "sim_client.h"
 #include "sim_thread.h"
 
 #include <paddock/revoke.h>
 #include <string.h>
-
-static pdk_status take(void) { return pdk_lock_acquire(deeds.lock, PDK_FOREVER, &deeds.hold); }
 
 /* ---- a run that ends between two looks */
 
@@ -15,7 +14,7 @@ static pdk_hold *run;
 static pdk_job_runs *runs;
 static bool finished;
 
-static pdk_status read_runs(void) { return pdk_job_history(group_one->rival->session, "/job", 20000, &runs); }
+static pdk_status read_runs(void) { return pdk_job_history(first->session, "/job", 20000, &runs); }
 
 static void run_job(void *unused) {
     (void)unused;
@@ -28,70 +27,52 @@ static void finish_job(void *unused) {
     finished = true;
 }
 
-static void run_job_in(void *rival, void *unused) {
-    ck_assert_int_eq(pdk_job_new(((struct rival *)rival)->session, "/job", NULL, &theirs), PDK_OK);
-    sim_thread_start(&((struct rival *)rival)->process, run_job, unused);
-}
-
-static void finish_job_in(void *rival, void *unused) {
-    sim_thread_start(&((struct rival *)rival)->process, finish_job, unused);
-}
-
-static void drop_job_in(void *rival, void *unused) {
-    (void)rival;
-    (void)unused;
-    pdk_job_unref(g_steal_pointer(&theirs));
-}
-
-static void block_requests(bool blocked) {
-    for (int32_t i = 0; i < PLATFORM_SERVERS; i++)
-        sim_net_block(&platform_net, group_one->rival->process.host, i, blocked);
-}
-
-static void hold_requests_back(void) { block_requests(true); }
+static void hold_requests_back(void) { driver_block_requests(true); }
 
 /* The record was read, and said that it runs; then the outcome is written, and the runner's node goes; then that node is asked for. */
 START_TEST(a_run_that_ends_while_it_is_looked_at_did_not_die) {
     deeds_begin();
     finished = false;
-    group_call(group_two, run_job_in, NULL);
+    ck_assert_int_eq(pdk_job_new(second->session, "/job", NULL, &theirs), PDK_OK);
+    sim_thread_start(&second->process, run_job, NULL);
     platform_pass(SECOND);
     ck_assert_ptr_nonnull(run);
-    group_arm(PDK__OP_GET, "/job/lock/");
-    group_fault.act = hold_requests_back;
+    driver_arm(PDK__OP_GET, "/job/lock/");
+    fault.act = hold_requests_back;
     deed_start(read_runs);
-    group_step_until_seen();
-    group_call(group_two, finish_job_in, NULL);
+    driver_step_until_seen();
+    sim_thread_start(&second->process, finish_job, NULL);
     platform_pass(250 * SIM_MS);
     ck_assert(finished);
-    block_requests(false);
+    driver_block_requests(false);
     deed_await();
     ck_assert_int_eq(deeds.status, PDK_OK);
     ck_assert_int_eq(pdk_job_runs_run(runs, 0)->state, PDK_JOB_FINISHED);
     ck_assert_int_eq(pdk_job_runs_run(runs, 0)->outcome, 7);
     pdk_job_runs_free(runs);
-    run = NULL;
-    group_call(group_two, drop_job_in, NULL);
+    pdk_job_unref(theirs);
     deeds_end();
 }
 END_TEST
 
-/* ---- requests about one path that are answered otherwise, or not at all */
+/* ---- requests about one path that are answered otherwise, or not sent */
 
 static struct {
     const char *part;
     int32_t codes[PDK__OP_SYNC + 1]; /* by kind; 0: as it is */
-    uint32_t seen[PDK__OP_SYNC + 1];
+    enum pdk__op_kind refused;
+    int32_t refuse; /* so many */
 } answers;
 
 static bool answer_so(const struct pdk__request *request) {
     if (!strstr(request->path, answers.part))
         return false;
-    answers.seen[request->kind]++;
     if (answers.codes[request->kind] != 0)
-        sim_answer_about(platform_ensemble, sim_client_session(&group_one->rival->process), request->path,
+        sim_answer_about(platform_ensemble, sim_client_session(&first->process), request->path,
                          answers.codes[request->kind], false);
-    return false;
+    bool refuse = answers.refuse > 0 && request->kind == answers.refused;
+    answers.refuse -= refuse;
+    return refuse;
 }
 
 static void answer(const char *part, enum pdk__op_kind kind, int32_t code) {
@@ -100,95 +81,149 @@ static void answer(const char *part, enum pdk__op_kind kind, int32_t code) {
     answers.part = part;
     answers.codes[kind] = code;
     driver_refuses = answer_so;
+    driver_forget_seen();
+}
+
+static void refuse(enum pdk__op_kind kind, int32_t times) {
+    answer("/", kind, 0);
+    answers.refused = kind;
+    answers.refuse = times;
 }
 
 /* ---- a checker */
 
 static pdk_checker *checker;
 static char *sequencer;
-static pdk_status verdict;
 
-static void make_checker_in(void *rival, void *unused) {
-    (void)unused;
-    ck_assert_int_eq(pdk_checker_new(((struct rival *)rival)->session, NULL, &checker), PDK_OK);
-}
-
-static void check_in(void *rival, void *unused) {
-    (void)rival;
-    (void)unused;
-    verdict = pdk_checker_check(checker, sequencer, 0);
-}
-
-static void drop_checker_in(void *rival, void *unused) {
-    (void)rival;
-    (void)unused;
-    pdk_checker_unref(g_steal_pointer(&checker));
-}
+static const char *check(void) { return pdk_status_name(pdk_checker_check(checker, sequencer, 0)); }
 
 static const char *checks(void) {
-    group_call(group_one, check_in, NULL);
+    check();
     platform_pass(100 * SIM_MS);
-    group_call(group_one, check_in, NULL);
-    return pdk_status_name(verdict);
+    return check();
 }
 
 /* The second process holds; the first has looked at it, or not. */
 static void check_begin(bool looks) {
     driver_begin();
-    driver_want_lock(&driver_users[1]);
+    driver_want_lock(two);
     platform_pass(SECOND);
-    sequencer = g_strdup(pdk_hold_sequencer(driver_users[1].holds[0]));
-    group_call(group_one, make_checker_in, NULL);
+    sequencer = g_strdup(pdk_hold_sequencer(two->holds[0]));
+    ck_assert_int_eq(pdk_checker_new(first->session, NULL, &checker), PDK_OK);
     if (looks)
         ck_assert_str_eq(checks(), "PDK_OK");
 }
 
+/* The holder leaves, which is heard. */
 static void check_end(void) {
     driver_refuses = NULL;
     ck_assert_str_eq(checks(), "PDK_OK");
-    group_call(group_one, drop_checker_in, NULL);
+    driver_release_all(two);
+    platform_pass(SECOND);
+    ck_assert_str_eq(check(), "PDK_LOST");
+    pdk_checker_unref(checker);
     g_free(sequencer);
 }
 
 /* A server that is behind shows what is gone, and does not show what is there. */
 START_TEST(a_reading_without_its_barrier_does_not_count) {
     check_begin(false);
-    answer("/locks/lock/", PDK__OP_BARRIER, GROUP_LOST);
-    answer("/locks/lock/", PDK__OP_WATCH, _i ? GROUP_NO_NODE : 0);
+    answer("/locks/lock/", PDK__OP_BARRIER, LOST_CODE);
+    answer("/locks/lock/", PDK__OP_WATCH, _i ? NO_NODE_CODE : 0);
     ck_assert_str_eq(checks(), "PDK_UNAVAILABLE");
-    ck_assert_uint_gt(answers.seen[PDK__OP_WATCH], 0);
+    ck_assert_uint_gt(driver_seen[PDK__OP_WATCH], 0);
     check_end();
 }
 END_TEST
 
 START_TEST(a_reading_counts_by_its_own_barrier) {
     check_begin(true);
-    answer("/locks/lock/", PDK__OP_BARRIER, GROUP_LOST);
-    size_t count = 0;
-    const char *const *names = sim_tree_children(sim_truth(platform_ensemble), "/app/locks/lock", &count);
-    g_autofree char *path = g_strconcat("/app/locks/lock/", names[0], NULL);
-    group_admin(SIM_OP_SET, sim_text(&platform_agenda, path));
+    answer("/locks/lock/", PDK__OP_BARRIER, LOST_CODE);
+    platform_admin(SIM_OP_SET, platform_child("/app/locks/lock", 0));
     platform_pass(100 * SIM_MS);
-    ck_assert_uint_gt(answers.seen[PDK__OP_WATCH], 0);
+    ck_assert_uint_gt(driver_seen[PDK__OP_WATCH], 0);
     ck_assert_str_eq(checks(), "PDK_UNAVAILABLE");
     check_end();
+}
+END_TEST
+
+START_TEST(a_question_that_cannot_be_sent_is_sent_later) {
+    check_begin(false);
+    refuse(_i ? PDK__OP_WATCH : PDK__OP_BARRIER, 3);
+    ck_assert_str_eq(check(), "PDK_UNAVAILABLE");
+    platform_pass(SECOND);
+    ck_assert_int_eq(answers.refuse, 0);
+    check_end();
+}
+END_TEST
+
+/* Once in a session timeout it is read again. A reading that fails takes nothing back: the watch is set. */
+START_TEST(a_reading_that_fails_takes_nothing_back) {
+    check_begin(true);
+    refuse(PDK__OP_WATCH, 50);
+    for (int i = 0; i < 30; i++) {
+        platform_pass(SECOND / 10);
+        ck_assert_str_eq(check(), "PDK_OK");
+    }
+    ck_assert_uint_gt(driver_seen[PDK__OP_WATCH], 0);
+    check_end();
+}
+END_TEST
+
+/* The session has a lease again before its first reading. */
+START_TEST(what_an_earlier_session_has_read_does_not_count) {
+    check_begin(true);
+    platform_block(first, true);
+    platform_pass(3 * TIMEOUT);
+    ck_assert_str_eq(check(), "PDK_UNAVAILABLE");
+    refuse(PDK__OP_WATCH, INT32_MAX);
+    platform_block(first, false);
+    platform_pass(2 * TIMEOUT);
+    ck_assert_ptr_nonnull(strstr(first->events->str, "reopened"));
+    ck_assert_str_eq(check(), "PDK_UNAVAILABLE");
+    check_end();
+}
+END_TEST
+
+START_TEST(a_session_with_too_many_watches) {
+    check_begin(false);
+    driver_fill_watches(one, PDK__WATCHED_BYTES_MAX);
+    ck_assert_str_eq(check(), "PDK_LIMIT");
+    driver_fill_watches(one, (size_t)-PDK__WATCHED_BYTES_MAX);
+    check_end();
+}
+END_TEST
+
+/* It goes while the question is under way: also one about a node that is gone. */
+START_TEST(a_checker_may_go_before_its_answer) {
+    check_begin(false);
+    for (int i = 0; i < 2; i++) {
+        check();
+        pdk_checker_unref(checker);
+        platform_pass(SECOND);
+        ck_assert_uint_gt(driver_seen[PDK__OP_WATCH], (uint32_t)i);
+        ck_assert_int_eq(pdk_checker_new(first->session, NULL, &checker), PDK_OK);
+        driver_release_all(two);
+    }
+    pdk_checker_unref(checker);
+    g_free(sequencer);
 }
 END_TEST
 
 /* ---- a break */
 
 static pdk_status break_it(void) {
-    return pdk_session_break(group_one->rival->session, pdk_hold_node(deeds.hold) + strlen("/app"),
-                             pdk_hold_token(deeds.hold), 1000, NULL);
+    return pdk_session_break(first->session, pdk_hold_node(deeds.hold) + strlen("/app"), pdk_hold_token(deeds.hold),
+                             1000, NULL);
 }
 
 START_TEST(what_is_read_without_its_sync_is_not_broken) {
     deeds_begin();
-    ck_assert_int_eq(deed(take), PDK_OK);
-    answer("/app/one/", PDK__OP_SYNC, GROUP_LOST);
+    ck_assert_int_eq(deed(deed_lock), PDK_OK);
+    answer("/app/one/", PDK__OP_SYNC, LOST_CODE);
     ck_assert_str_eq(pdk_status_name(deed(break_it)), "PDK_UNAVAILABLE");
-    ck_assert_uint_eq(answers.seen[PDK__OP_DELETE], 0);
-    ck_assert(deed_is_valid());
+    ck_assert_uint_eq(driver_seen[PDK__OP_DELETE], 0);
+    ck_assert(pdk_hold_is_valid(deeds.hold));
     driver_refuses = NULL;
     ck_assert_int_eq(deed(break_it), PDK_OK);
     deeds_end();
@@ -201,13 +236,12 @@ END_TEST
 START_TEST(a_lost_create_is_not_made_again_without_a_barrier) {
     deeds_begin();
     platform_pass(SECOND);
-    answer("/app", PDK__OP_CREATE, GROUP_LOST);
-    answers.codes[PDK__OP_BARRIER] = GROUP_LOST;
-    answers.part = "/";
-    deed_start(take);
+    answer("/", PDK__OP_CREATE, LOST_CODE);
+    answer("/", PDK__OP_BARRIER, LOST_CODE);
+    deed_start(deed_lock);
     platform_pass(250 * SIM_MS);
     ck_assert(!deeds.over);
-    ck_assert_uint_eq(answers.seen[PDK__OP_CREATE], 1);
+    ck_assert_uint_eq(driver_seen[PDK__OP_CREATE], 1);
     driver_refuses = NULL;
     deed_await();
     ck_assert_int_eq(deeds.status, PDK_OK);
@@ -219,34 +253,37 @@ END_TEST
 
 START_TEST(a_view_of_a_new_session_waits_for_its_barrier) {
     group_begin(2);
-    group_call(group_one, group_watch_in, NULL);
+    group_watch();
     platform_pass(SECOND);
     ck_assert(group.count == 2 && group.exact);
-    answer(GROUP_DIR, PDK__OP_BARRIER, GROUP_LOST);
-    group_call(group_one, group_reopen_in, NULL);
-    group_call(group_two, group_leave_in, NULL);
+    answer(GROUP_DIR, PDK__OP_BARRIER, LOST_CODE);
+    rival_reopen(first);
+    group_leave();
     platform_pass(SECOND);
-    ck_assert_uint_gt(answers.seen[PDK__OP_LIST], 0);
+    ck_assert_uint_gt(driver_seen[PDK__OP_LIST], 0);
     ck_assert_uint_eq(group.count, 2);
     driver_refuses = NULL;
     platform_pass(3 * SECOND);
     ck_assert_uint_eq(group.count, 0);
-    group_call(group_one, group_stop_in, NULL);
+    group_unwatch();
 }
 END_TEST
 
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("driver_evidence");
     TCase *cases = tcase_create("driver_evidence");
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_test(cases, a_run_that_ends_while_it_is_looked_at_did_not_die);
     tcase_add_loop_test(cases, a_reading_without_its_barrier_does_not_count, 0, 2);
     tcase_add_test(cases, a_reading_counts_by_its_own_barrier);
+    tcase_add_loop_test(cases, a_question_that_cannot_be_sent_is_sent_later, 0, 2);
+    tcase_add_test(cases, a_reading_that_fails_takes_nothing_back);
+    tcase_add_test(cases, what_an_earlier_session_has_read_does_not_count);
+    tcase_add_test(cases, a_session_with_too_many_watches);
+    tcase_add_test(cases, a_checker_may_go_before_its_answer);
     tcase_add_test(cases, what_is_read_without_its_sync_is_not_broken);
     tcase_add_test(cases, a_lost_create_is_not_made_again_without_a_barrier);
     tcase_add_test(cases, a_view_of_a_new_session_waits_for_its_barrier);
     suite_add_tcase(suite, cases);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -1,110 +1,81 @@
-/* The data of a group's member, or of a leader, in simulated time, when the write goes wrong. */
-#include "member_bench.h"
+/* The data of a group's member, or of a leader, in simulated time, when the write goes wrong, or its node is being made. */
+#include "driver_bench.h"
 #include "sim_thread.h"
 
 #include <paddock/leader.h>
 #include <string.h>
 
-enum { FOR_EVER = 1000000, QUOTA = -125 };
+enum { FOR_EVER = 1000000 };
+
+/* So much time later the first setting is over, and the data are these. */
+static void check(int64_t ns, pdk_status status, const char *data) {
+    platform_pass(ns);
+    member_assert_set(&member_settings[0], status);
+    member_assert_data(data);
+    member_finish();
+}
+
+/* The next write goes wrong so. Sets the data, by the first thread. */
+static void set(const char *data, int64_t timeout_ms, int32_t code, bool executed) {
+    driver_arm(PDK__OP_SET, GROUP_DIR);
+    fault.code = code;
+    fault.executed = executed;
+    member_set(0, data, timeout_ms);
+}
 
 START_TEST(data_that_are_not_sent_are_sent_later) {
     member_begin();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    group_fault.refuse = 2;
-    const struct member_setting *two_ = member_set(0, "two", PDK_FOREVER);
-    platform_pass(SECOND);
-    member_assert_set(two_, PDK_OK);
-    member_assert_data("two");
-    member_finish();
+    driver_spoil(PDK__OP_SET, GROUP_DIR, 0, false);
+    member_set(0, "two", PDK_FOREVER);
+    check(SECOND, PDK_OK, "two");
 }
 END_TEST
 
 START_TEST(data_are_written_to_the_next_node_when_the_handle_goes) {
     member_begin();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    const struct member_setting *two_ = member_set(0, "two", 60000);
-    group_step_until_seen();
-    group_call(group_one, group_reopen_in, NULL);
-    platform_pass(4 * TIMEOUT);
-    member_assert_set(two_, PDK_OK);
-    member_assert_data("two");
-    member_finish();
+    set("two", 60000, 0, false);
+    driver_step_until_seen();
+    rival_reopen(first);
+    check(4 * TIMEOUT, PDK_OK, "two");
 }
 END_TEST
 
-/* A write without an answer, which is carried out or not. What it did cannot be seen in time. */
-static void leave_unsure(bool executed) {
-    member_begin();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    group_fault.code = GROUP_LOST;
-    group_fault.executed = executed;
-    const struct member_setting *two_ = member_set(0, "two", 300);
-    group_step_until_seen();
-    group_arm(PDK__OP_GET, GROUP_DIR);
-    group_fault.code = GROUP_LOST;
-    group_fault.refuse = FOR_EVER;
-    if (!executed) { /* nor is it tried again */
-        group_arm(PDK__OP_SET, GROUP_DIR);
-        group_fault.refuse = FOR_EVER;
-    }
+/* A write without an answer, which is carried out or not. What it did cannot be seen in time, nor is it tried again. */
+static void set_unsure(const char *data, bool executed) {
+    set(data, 300, LOST_CODE, executed);
+    driver_step_until_seen();
+    driver_arm(executed ? PDK__OP_GET : PDK__OP_SET, GROUP_DIR);
+    fault.code = executed ? LOST_CODE : 0;
+    fault.refuse = FOR_EVER;
     platform_pass(SECOND);
-    member_assert_set(two_, PDK_UNAVAILABLE);
-    group_arm(PDK__OP_GET, GROUP_DIR);
+    member_assert_set(&member_settings[0], PDK_UNAVAILABLE);
+    driver_arm(PDK__OP_GET, GROUP_DIR);
 }
 
 START_TEST(our_own_data_are_told_from_those_of_others) {
-    static const struct {
-        bool executed, theirs;
-        pdk_status status;
-    } cases[] = {
-        {true, false, PDK_OK}, {true, true, PDK_REPLACED}, {false, true, PDK_REPLACED}, {false, false, PDK_OK}};
-    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        leave_unsure(cases[i].executed);
-        member_assert_data(cases[i].executed ? "two" : "one");
-        if (cases[i].theirs)
-            group_admin(SIM_OP_SET, group_node(0));
-        platform_pass(SECOND);
-        const struct member_setting *three = member_set(0, "three", 5000);
-        platform_pass(SECOND);
-        member_assert_set(three, cases[i].status);
-        member_assert_data(cases[i].theirs ? "theirs" : "three");
-        member_finish();
-    }
+    const bool executed = _i % 2, theirs = _i / 2;
+    member_begin();
+    set_unsure("two", executed);
+    member_assert_data(executed ? "two" : "one");
+    if (theirs)
+        platform_admin(SIM_OP_SET, platform_child(GROUP_DIR, 0));
+    platform_pass(SECOND);
+    member_set(0, "three", 5000);
+    check(SECOND, theirs ? PDK_REPLACED : PDK_OK, theirs ? "theirs" : "three");
 }
 END_TEST
 
 /* The next write, of other data, is answered as little as the first one, which was carried out. */
 START_TEST(several_writes_may_be_unsure) {
-    static const struct {
-        bool unseen, theirs;
-        pdk_status status;
-    } cases[] = {
-        {false, false, PDK_OK}, {true, false, PDK_OK}, {false, true, PDK_REPLACED}, {true, true, PDK_REPLACED}};
-    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        leave_unsure(true);
-        if (cases[i].theirs)
-            group_admin(SIM_OP_SET, group_node(0));
-        if (cases[i].unseen) { /* nor can it be seen what the second one did */
-            group_arm(PDK__OP_SET, GROUP_DIR);
-            group_fault.code = GROUP_LOST;
-            group_fault.executed = true;
-            const struct member_setting *unseen = member_set(0, "unseen", 300);
-            group_step_until_seen();
-            group_arm(PDK__OP_GET, GROUP_DIR);
-            group_fault.code = GROUP_LOST;
-            group_fault.refuse = FOR_EVER;
-            platform_pass(SECOND);
-            member_assert_set(unseen, PDK_UNAVAILABLE);
-        }
-        group_arm(PDK__OP_SET, GROUP_DIR);
-        group_fault.code = GROUP_LOST;
-        group_fault.executed = true;
-        const struct member_setting *three = member_set(0, "three", 5000);
-        platform_pass(2 * SECOND);
-        member_assert_set(three, cases[i].status);
-        member_assert_data(cases[i].theirs ? "theirs" : "three");
-        member_finish();
-    }
+    const bool unseen = _i % 2, theirs = _i / 2;
+    member_begin();
+    set_unsure("two", true);
+    if (theirs)
+        platform_admin(SIM_OP_SET, platform_child(GROUP_DIR, 0));
+    if (unseen) /* nor can it be seen what the second one did */
+        set_unsure("unseen", true);
+    set("three", 5000, LOST_CODE, true);
+    check(2 * SECOND, theirs ? PDK_REPLACED : PDK_OK, theirs ? "theirs" : "three");
 }
 END_TEST
 
@@ -112,14 +83,8 @@ END_TEST
 START_TEST(data_that_look_like_a_wish_are_our_own) {
     static const char data[] = "__REVOKE__ 500 anna\ntwo";
     member_begin();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    group_fault.code = GROUP_LOST;
-    group_fault.executed = true;
-    const struct member_setting *two_ = member_set(0, data, 5000);
-    platform_pass(SECOND);
-    member_assert_set(two_, PDK_OK);
-    member_assert_data(data);
-    member_finish();
+    set(data, 5000, LOST_CODE, true);
+    check(SECOND, PDK_OK, data);
 }
 END_TEST
 
@@ -129,18 +94,12 @@ START_TEST(a_look_that_is_not_answered_is_taken_again) {
     for (int ms = 0; ms < 40; ms += 2) {
         member_begin();
         platform_pass(ms * SIM_MS);
-        group_arm(PDK__OP_SET, GROUP_DIR);
-        group_fault.code = GROUP_LOST;
-        group_fault.executed = true;
-        const struct member_setting *two_ = member_set(0, "two", 5000);
-        group_step_until_seen();
-        group_arm(PDK__OP_GET, GROUP_DIR);
-        group_fault.code = GROUP_LOST;
-        platform_pass(SECOND);
-        most = MAX(most, group_fault.seen);
-        member_assert_set(two_, PDK_OK);
-        member_assert_data("two");
-        member_finish();
+        set("two", 5000, LOST_CODE, true);
+        driver_step_until_seen();
+        driver_arm(PDK__OP_GET, GROUP_DIR);
+        fault.code = LOST_CODE;
+        check(SECOND, PDK_OK, "two");
+        most = MAX(most, fault.seen);
     }
     ck_assert_uint_ge(most, 2);
 }
@@ -148,21 +107,20 @@ END_TEST
 
 /* Another node has the name by now, and it was written as often. */
 static void replace_node(void) {
-    const char *node = group_node(0);
-    group_admin(SIM_OP_DELETE, node);
-    group_admin(SIM_OP_CREATE, node);
-    group_admin(SIM_OP_SET, node);
+    const char *node = platform_child(GROUP_DIR, 0);
+    platform_admin(SIM_OP_DELETE, node);
+    platform_admin(SIM_OP_CREATE, node);
+    platform_admin(SIM_OP_SET, node);
 }
 
 START_TEST(another_node_of_the_same_name_is_not_ours) {
     member_begin();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    group_fault.act = replace_node;
-    const struct member_setting *two_ = member_set(0, "two", 20000);
+    driver_arm(PDK__OP_SET, GROUP_DIR);
+    fault.act = replace_node;
+    member_set(0, "two", 20000);
     platform_pass(8 * SECOND);
-    member_assert_set(two_, PDK_OK);
-    driver_refuses = NULL;
-    group_call(group_one, group_leave_in, NULL);
+    member_assert_set(&member_settings[0], PDK_OK);
+    group_leave();
     platform_pass(SECOND);
     member_assert_data("theirs");
 }
@@ -170,87 +128,54 @@ END_TEST
 
 /* ---- refusals */
 
-static void publish_by_thread(void *user) {
+static void publish(void *user) {
     struct member_setting *setting = user;
-    pdk_election *election = group_one->election;
     pdk_hold *hold = NULL;
-    setting->status = pdk_election_wait(election, PDK_FOREVER, &hold);
+    setting->status = pdk_election_wait(one->election, PDK_FOREVER, &hold);
     if (setting->status == PDK_OK)
-        setting->status = pdk_election_publish(election, hold, NULL, 0, setting->timeout_ms);
+        setting->status = pdk_election_publish(one->election, hold, NULL, 0, PDK_FOREVER);
     g_strlcpy(setting->why, pdk_last_error(), sizeof setting->why);
     pdk_hold_unref(hold);
     setting->over = true;
 }
 
-static void publish_in(void *subject, void *what) {
-    sim_thread_start(&((struct rival *)subject)->process, publish_by_thread, what);
-}
-
-/* A quota does not go away by itself: a call that may wait for ever would. */
+/* A quota does not go away by itself: a call that may wait for ever would. _i: of a leader. */
 START_TEST(a_write_that_is_refused_is_not_repeated) {
     member_begin();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    group_fault.code = QUOTA;
-    const struct member_setting *two_ = member_set(0, "two", PDK_FOREVER);
+    if (_i) {
+        driver_join(one);
+        platform_pass(SECOND);
+    }
+    driver_spoil(PDK__OP_SET, _i ? "/office" : GROUP_DIR, QUOTA_CODE, false);
+    if (_i)
+        sim_thread_start(&first->process, publish, &member_settings[0]);
+    else
+        member_set(0, "two", PDK_FOREVER);
     platform_pass(SECOND);
-    ck_assert_uint_eq(group_fault.seen, 1);
-    member_assert_set(two_, PDK_UNSUPPORTED);
-    ck_assert_msg(strstr(two_->why, "QUOTAEXCEEDED(-125)"), "%s", two_->why);
-    member_assert_data("one");
-    member_finish();
-}
-END_TEST
-
-START_TEST(what_is_published_may_be_refused) {
-    group_begin(0);
-    driver_join(group_one);
-    platform_pass(SECOND);
-    group_arm(PDK__OP_SET, "/office");
-    group_fault.code = QUOTA;
-    member_settings[0] = (struct member_setting){.timeout_ms = PDK_FOREVER};
-    group_call(group_one, publish_in, &member_settings[0]);
-    platform_pass(SECOND);
-    ck_assert_uint_eq(group_fault.seen, 1);
-    member_assert_set(&member_settings[0], PDK_UNSUPPORTED);
+    ck_assert_uint_eq(fault.seen, 1);
     ck_assert_msg(strstr(member_settings[0].why, "QUOTAEXCEEDED(-125)"), "%s", member_settings[0].why);
-    driver_leave(group_one);
+    check(0, PDK_UNSUPPORTED, "one");
+    driver_leave(one);
 }
 END_TEST
 
 /* ---- how calls end */
 
-START_TEST(the_session_ends_while_data_are_written) {
+/* Its session ends; or it leaves: its hold was released, and there is no other one to write to. */
+START_TEST(an_end_while_data_are_written) {
     member_begin();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    group_fault.refuse = FOR_EVER;
-    const struct member_setting *two_ = member_set(0, "two", PDK_FOREVER);
+    driver_arm(PDK__OP_SET, GROUP_DIR);
+    fault.refuse = FOR_EVER;
+    const struct member_setting *setting = member_set(0, "two", PDK_FOREVER);
     platform_pass(SECOND);
-    ck_assert(!two_->over);
-    group_call(group_one, group_close_in, NULL);
+    ck_assert(!setting->over);
+    if (_i)
+        pdk_session_close(first->session, 0);
+    else
+        ck_assert_int_eq(pdk_member_leave(group.members[0]), PDK_OK);
     platform_pass(SECOND);
-    member_assert_set(two_, PDK_CLOSED);
-    group_call(group_one, group_leave_in, NULL);
-}
-END_TEST
-
-static void quit_in(void *subject, void *user) {
-    (void)subject;
-    (void)user;
-    ck_assert_int_eq(pdk_member_leave(group.members[0]), PDK_OK);
-}
-
-/* Its hold was released, and there is no other one to write to. */
-START_TEST(the_member_leaves_while_data_are_written) {
-    member_begin();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    group_fault.refuse = FOR_EVER;
-    const struct member_setting *two_ = member_set(0, "two", PDK_FOREVER);
-    platform_pass(SECOND);
-    ck_assert(!two_->over);
-    group_call(group_one, quit_in, NULL);
-    platform_pass(SECOND);
-    member_assert_set(two_, PDK_NOT_HELD);
-    ck_assert_msg(strstr(member_settings[0].why, "it has left"), "%s", member_settings[0].why);
+    member_assert_set(setting, _i ? PDK_CLOSED : PDK_NOT_HELD);
+    ck_assert_msg(_i || strstr(setting->why, "it has left"), "%s", setting->why);
     member_finish();
 }
 END_TEST
@@ -258,40 +183,130 @@ END_TEST
 /* The turn comes in time, but the process sleeps before it can be taken. */
 START_TEST(a_turn_that_is_taken_too_late) {
     member_begin();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    group_fault.refuse = 4;
-    const struct member_setting *first_set = member_set(0, "two", 5000), *second_set = member_set(1, "three", 1000);
-    while (!first_set->over)
-        group_step();
-    ck_assert(!second_set->over);
-    sim_process_pause(&group_one->rival->process, true);
-    platform_pass(SECOND + TIMEOUT / 4);
-    sim_process_pause(&group_one->rival->process, false);
+    driver_arm(PDK__OP_SET, GROUP_DIR);
+    fault.refuse = 4;
+    const struct member_setting *before = member_set(0, "two", 5000), *late = member_set(1, "three", 1000);
+    while (!before->over)
+        platform_step();
+    ck_assert(!late->over);
+    driver_hold_up(SECOND + TIMEOUT / 4);
     platform_pass(2 * TIMEOUT);
-    member_assert_set(first_set, PDK_OK);
-    member_assert_set(second_set, PDK_UNAVAILABLE);
+    member_assert_set(before, PDK_OK);
+    member_assert_set(late, PDK_UNAVAILABLE);
     member_finish();
 }
 END_TEST
 
-static Suite *make_suite(void) {
+/* ---- data that are set while the node is made */
+
+/* The node is gone, and the next one cannot be made yet. */
+START_TEST(data_that_are_set_before_the_create) {
+    member_begin();
+    driver_arm(PDK__OP_CREATE, GROUP_DIR);
+    fault.refuse = FOR_EVER;
+    platform_admin(SIM_OP_DELETE, platform_child(GROUP_DIR, 0));
+    driver_step_until_seen();
+    set("two", 0, 0, false);
+    check(SECOND, PDK_UNAVAILABLE, "two");
+    ck_assert_uint_eq(fault.seen, 0);
+}
+END_TEST
+
+/* The create is on its way, and goes wrong so, when the data become "two". The set does not wait for it. */
+static void set_during_create(int32_t code, bool executed) {
+    member_begin();
+    group_leave();
+    platform_pass(SECOND); /* the directory stays for a while */
+    driver_arm(PDK__OP_CREATE, GROUP_DIR);
+    fault.code = code;
+    fault.executed = executed;
+    group_join(one, 0);
+    driver_step_until_seen();
+    set("two", 0, 0, false);
+    member_assert_set(&member_settings[0], PDK_UNAVAILABLE);
+}
+
+START_TEST(data_that_are_set_during_the_create) {
+    static const struct {
+        int32_t code;
+        bool executed;
+        uint32_t writes;
+    } cases[] = {{0, true, 1}, {LOST_CODE, true, 1}, {LOST_CODE, false, 0}, {NOT_NOW_CODE, false, 0}};
+    set_during_create(cases[_i].code, cases[_i].executed);
+    check(2 * SECOND, PDK_UNAVAILABLE, "two");
+    ck_assert_uint_eq(fault.seen, cases[_i].writes);
+}
+END_TEST
+
+/* The write that makes up for it goes wrong. Nobody waits for it, and it is made again. */
+START_TEST(data_are_made_up_for_whatever_goes_wrong) {
+    static const struct {
+        int32_t refuse, code;
+        bool executed;
+    } cases[] = {{2, 0, true}, {0, LOST_CODE, true}, {0, LOST_CODE, false}, {0, NOT_NOW_CODE, false}};
+    set_during_create(0, true);
+    fault.refuse = cases[_i].refuse;
+    fault.code = cases[_i].code;
+    fault.executed = cases[_i].executed;
+    platform_pass(2 * SECOND);
+    member_assert_data("two");
+    member_set(0, "three", 5000);
+    check(SECOND, PDK_OK, "three");
+}
+END_TEST
+
+/* A set comes before the write that makes up for the first one, or while that is under way; and has no time for an answer, or does. */
+START_TEST(a_set_goes_before_what_is_made_up_for) {
+    const bool under_way = _i & 1, late = _i & 2, lost = _i & 4;
+    set_during_create(0, true);
+    fault.code = lost ? LOST_CODE : 0;
+    fault.executed = true;
+    if (under_way)
+        driver_step_until_seen();
+    const struct member_setting *three = member_set(1, "three", late ? 0 : 5000);
+    platform_pass(2 * SECOND);
+    member_assert_set(three, late ? PDK_UNAVAILABLE : PDK_OK);
+    member_assert_data("three");
+    member_set(0, "four", 5000);
+    check(SECOND, PDK_OK, "four");
+}
+END_TEST
+
+/* Its writes are not sent. Somebody else writes, and that stands, as after a set; the member leaves; or its session is closed. */
+START_TEST(what_ends_while_data_are_made_up_for) {
+    set_during_create(0, true);
+    fault.refuse = _i == 0 ? 3 : FOR_EVER;
+    driver_step_until_seen();
+    if (_i == 0) {
+        platform_admin(SIM_OP_SET, platform_child(GROUP_DIR, 0));
+        platform_pass(SECOND);
+        member_assert_data("theirs");
+    } else if (_i == 1) {
+        pdk_session_close(first->session, 0);
+    }
+    member_finish();
+}
+END_TEST
+
+int main(void) {
     Suite *suite = suite_create("driver_group_data");
     TCase *member = tcase_create("member");
     tcase_add_checked_fixture(member, platform_setup, driver_teardown);
     tcase_add_test(member, data_that_are_not_sent_are_sent_later);
     tcase_add_test(member, data_are_written_to_the_next_node_when_the_handle_goes);
-    tcase_add_test(member, our_own_data_are_told_from_those_of_others);
-    tcase_add_test(member, several_writes_may_be_unsure);
+    tcase_add_loop_test(member, our_own_data_are_told_from_those_of_others, 0, 4);
+    tcase_add_loop_test(member, several_writes_may_be_unsure, 0, 4);
     tcase_add_test(member, data_that_look_like_a_wish_are_our_own);
     tcase_add_test(member, a_look_that_is_not_answered_is_taken_again);
     tcase_add_test(member, another_node_of_the_same_name_is_not_ours);
-    tcase_add_test(member, a_write_that_is_refused_is_not_repeated);
-    tcase_add_test(member, what_is_published_may_be_refused);
-    tcase_add_test(member, the_session_ends_while_data_are_written);
-    tcase_add_test(member, the_member_leaves_while_data_are_written);
+    tcase_add_loop_test(member, a_write_that_is_refused_is_not_repeated, 0, 2);
+    tcase_add_loop_test(member, an_end_while_data_are_written, 0, 2);
     tcase_add_test(member, a_turn_that_is_taken_too_late);
+    tcase_add_test(member, data_that_are_set_before_the_create);
+    tcase_add_loop_test(member, data_that_are_set_during_the_create, 0, 4);
+    tcase_add_loop_test(member, data_are_made_up_for_whatever_goes_wrong, 0, 4);
+    tcase_add_loop_test(member, a_set_goes_before_what_is_made_up_for, 0, 8);
+    tcase_add_loop_test(member, what_ends_while_data_are_made_up_for, 0, 3);
     suite_add_tcase(suite, member);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -1,6 +1,6 @@
 /* A process is held up at any moment of an acquisition: for longer than its lease, or than its hold may last, or than it wanted to
  * wait. What it is given is valid at that moment, and in time. */
-#include "deeds.h"
+#include "driver_bench.h"
 #include "sim_thread.h"
 
 #include <paddock/striped.h>
@@ -10,8 +10,6 @@ enum { WAIT_MS = 300 };
 #define STEP (SIM_MS / 4)
 
 static struct {
-    pdk_rwlock *rwlock;
-    pdk_semaphore *semaphore;
     pdk_striped *striped;
     pdk_set *set;
     int64_t by; /* its deadline, by its own clock */
@@ -19,12 +17,12 @@ static struct {
     pdk_status status;
 } it;
 
-static int64_t now_in(const struct rival *rival) { return sim_process_clock(&rival->process); }
+static int64_t now(void) { return sim_process_clock(&first->process); }
 
 static void heard(pdk_status status, bool valid) {
     it.answered = true;
     it.status = status;
-    it.in_time = now_in(group_one->rival) <= it.by;
+    it.in_time = now() <= it.by;
     it.valid = valid;
 }
 
@@ -48,17 +46,17 @@ static void on_set(pdk_status status, pdk_set *set, void *unused) {
 /* ---- what is acquired: with a callback, in a call, and in the process */
 
 static pdk_status ask_lock(int64_t ms) { return pdk_lock_acquire_async(deeds.lock, ms, on_hold, NULL, NULL); }
-static pdk_status ask_read(int64_t ms) { return pdk_rwlock_acquire_read_async(it.rwlock, ms, on_hold, NULL, NULL); }
-static pdk_status ask_write(int64_t ms) { return pdk_rwlock_acquire_write_async(it.rwlock, ms, on_hold, NULL, NULL); }
+static pdk_status ask_read(int64_t ms) { return pdk_rwlock_acquire_read_async(one->rwlock, ms, on_hold, NULL, NULL); }
+static pdk_status ask_write(int64_t ms) { return pdk_rwlock_acquire_write_async(one->rwlock, ms, on_hold, NULL, NULL); }
 static pdk_status ask_permits(int64_t ms) {
-    return pdk_semaphore_acquire_async(it.semaphore, 2, ms, on_hold, NULL, NULL);
+    return pdk_semaphore_acquire_async(one->semaphore, 2, ms, on_hold, NULL, NULL);
 }
 static pdk_status ask_any(int64_t ms) { return pdk_striped_acquire_any_async(it.striped, ms, on_hold, NULL, NULL); }
 static pdk_status ask_lease(int64_t ms) { return pdk_lease_lock_acquire_async(deeds.lease, ms, on_hold, NULL); }
 static pdk_status ask_job(int64_t ms) { return pdk_job_acquire_async(deeds.job, ms, on_run, NULL); }
 
 static pdk_status ask_set(int64_t ms) {
-    const pdk_right rights[] = {pdk_right_lock(deeds.lock), pdk_right_permits(it.semaphore, 1)};
+    const pdk_right rights[] = {pdk_right_lock(deeds.lock), pdk_right_permits(one->semaphore, 1)};
     return pdk_set_acquire_async(rights, 2, ms, NULL, on_set, NULL, NULL);
 }
 
@@ -67,7 +65,7 @@ static pdk_status take_lease(int64_t ms) { return pdk_lease_lock_acquire(deeds.l
 static pdk_status take_job(int64_t ms) { return pdk_job_acquire(deeds.job, ms, &deeds.hold, NULL); }
 
 static pdk_status take_set(int64_t ms) {
-    const pdk_right rights[] = {pdk_right_lock(deeds.lock), pdk_right_permits(it.semaphore, 1)};
+    const pdk_right rights[] = {pdk_right_lock(deeds.lock), pdk_right_permits(one->semaphore, 1)};
     return pdk_set_acquire(rights, 2, ms, NULL, &it.set);
 }
 
@@ -90,20 +88,13 @@ static const struct recipe {
 
 /* ---- in the process */
 
-static void make_in(void *rival, void *unused) {
-    pdk_session *s = ((struct rival *)rival)->session;
-    (void)unused;
-    ck_assert_int_eq(pdk_rwlock_new(s, "/rw", NULL, &it.rwlock), PDK_OK);
-    ck_assert_int_eq(pdk_semaphore_new(s, "/permits", 2, NULL, &it.semaphore), PDK_OK);
-    ck_assert_int_eq(pdk_striped_new(s, "/stripes", 2, NULL, &it.striped), PDK_OK);
+static void make(void) {
+    memset(&it, 0, sizeof it);
+    ck_assert_int_eq(pdk_striped_new(first->session, "/stripes", 2, NULL, &it.striped), PDK_OK);
 }
 
-static void drop_in(void *rival, void *unused) {
-    (void)rival;
-    (void)unused;
+static void drop(void) {
     pdk_set_unref(it.set);
-    pdk_rwlock_unref(it.rwlock);
-    pdk_semaphore_unref(it.semaphore);
     pdk_striped_unref(it.striped);
 }
 
@@ -116,38 +107,30 @@ static void block(void *unused) {
     heard(status, it.set ? pdk_set_is_valid(it.set) : pdk_hold_is_valid(deeds.hold));
 }
 
-static void ask_in(void *rival, void *what) {
-    const struct recipe *recipe = what;
-    it.by = timeout_ms == PDK_FOREVER ? INT64_MAX : now_in(rival) + timeout_ms * SIM_MS + SIM_MS;
-    if (recipe->blocks)
-        sim_thread_start(&((struct rival *)rival)->process, block, NULL);
-    else
-        ck_assert_int_eq(recipe->begin(timeout_ms), PDK_OK);
-}
-
 /* ---- from outside */
 
 /* Held up so long after it has asked. false: it was answered before. */
 static bool held_up_after(const struct recipe *recipe, int64_t after, int64_t how_long) {
     deeds_begin();
-    memset(&it, 0, sizeof it);
-    group_call(group_one, make_in, NULL);
-    driver_want_lock(&driver_users[0]); /* a session that holds something has a longer lease */
+    make();
+    driver_want_lock(one); /* a session that holds something has a longer lease */
     platform_pass(SECOND);
+    it.by = timeout_ms == PDK_FOREVER ? INT64_MAX : now() + (timeout_ms + 1) * SIM_MS;
     blocking = recipe;
-    group_call(group_one, ask_in, (void *)(gsize)recipe);
+    if (recipe->blocks)
+        sim_thread_start(&first->process, block, NULL);
+    else
+        ck_assert_int_eq(recipe->begin(timeout_ms), PDK_OK);
     platform_pass(after);
     bool before = it.answered;
     if (!before)
-        deed_hold_up(how_long);
+        driver_hold_up(how_long);
     for (int64_t until = platform_agenda.now + 30 * SECOND; !it.answered; platform_pass(SIM_MS / 10))
         ck_assert_msg(platform_agenda.now < until, "%s: nobody answers", recipe->name);
-    ck_assert_msg(it.status != PDK_OK || it.valid, "%s, held up after %d us for %d ms: it is not valid", recipe->name,
-                  (int)(after / 1000), (int)(how_long / SIM_MS));
-    ck_assert_msg(it.status != PDK_OK || it.in_time || recipe->may_be_late,
-                  "%s, held up after %d us for %d ms: it is too late", recipe->name, (int)(after / 1000),
-                  (int)(how_long / SIM_MS));
-    group_call(group_one, drop_in, NULL);
+    ck_assert_msg(it.status != PDK_OK || (it.valid && (it.in_time || recipe->may_be_late)),
+                  "%s, held up after %d us for %d ms: %s", recipe->name, (int)(after / 1000), (int)(how_long / SIM_MS),
+                  it.valid ? "it is too late" : "it is not valid");
+    drop();
     deeds_end();
     return !before;
 }
@@ -182,70 +165,47 @@ END_TEST
 
 /* ---- what a thread asks first when it runs again: no timer has rung yet */
 
-static pdk_election *office;
 static pdk_hold *other;
 
-static pdk_status take(void) { return take_lock(PDK_FOREVER); }
 static pdk_status take_two(void) { return take_set(PDK_FOREVER); }
 static pdk_status take_again(void) { return pdk_lock_acquire(deeds.lock, PDK_FOREVER, &other); }
 static pdk_status try_again(void) { return pdk_lock_acquire(deeds.lock, 0, &other); }
 static pdk_status ensure(void) { return pdk_hold_ensure(deeds.hold, 1); }
 static pdk_status release_set(void) { return pdk_set_release(g_steal_pointer(&it.set)); }
-static pdk_status release(void) { return pdk_hold_release(g_steal_pointer(&deeds.hold)); }
-static pdk_status stay_put(void) { return PDK_OK; }
-
-static pdk_status join(void) {
-    pdk_status status = pdk_election_new(group_one->rival->session, "/office", NULL, &office);
-    return status == PDK_OK ? pdk_election_join(office, NULL) : status;
-}
+static pdk_status lead_on(void) { return pdk_election_wait(one->election, PDK_FOREVER, &other); }
 
 static pdk_status lead(void) {
-    pdk_status status = join();
-    return status == PDK_OK ? pdk_election_wait(office, PDK_FOREVER, &deeds.hold) : status;
-}
-
-static pdk_status lead_on(void) { return pdk_election_wait(office, PDK_FOREVER, &other); }
-
-static void drop_more_in(void *rival, void *unused) {
-    (void)rival;
-    (void)unused;
-    pdk_hold_unref(g_steal_pointer(&other));
-    pdk_election_unref(g_steal_pointer(&office));
+    driver_join(one);
+    return pdk_election_wait(one->election, PDK_FOREVER, &deeds.hold);
 }
 
 static const struct first {
     const char *name;
     pdk_status (*before)(void), (*asks)(void);
     pdk_status status;
-} firsts[] = {{"release", take, release, PDK_LOST},
+} firsts[] = {{"release", deed_lock, deed_give_back, PDK_LOST},
               {"release of a set", take_two, release_set, PDK_LOST},
-              {"ensure", take, ensure, PDK_LOST},
-              {"reason", take, stay_put, PDK_OK},
-              {"acquire again", take, take_again, PDK_OK},
-              {"try again", take, try_again, PDK_OK},
+              {"ensure", deed_lock, ensure, PDK_LOST},
+              {"reason", deed_lock, deed_nothing, PDK_OK},
+              {"acquire again", deed_lock, take_again, PDK_OK},
+              {"try again", deed_lock, try_again, PDK_OK},
               {"lead", lead, lead_on, PDK_OK}};
 
 START_TEST(what_is_asked_first_when_it_runs_again) {
-    const struct first *first_of_all = &firsts[_i];
+    const struct first *what = &firsts[_i];
     deeds_begin();
-    memset(&it, 0, sizeof it);
-    group_call(group_one, make_in, NULL);
-    ck_assert_int_eq(deed(first_of_all->before), PDK_OK);
+    make();
+    ck_assert_int_eq(deed(what->before), PDK_OK);
     platform_pass(SECOND);
-    deed_hold_up(1700 * SIM_MS);
-    deed_start(first_of_all->asks);
-    if (first_of_all->asks == stay_put)
-        ck_assert_int_eq(deed_reason(), PDK_REASON_LEASE);
+    driver_hold_up(1700 * SIM_MS);
+    deed_start(what->asks);
+    if (what->asks == deed_nothing)
+        ck_assert_int_eq(pdk_hold_reason(deeds.hold), PDK_REASON_LEASE);
     deed_await();
-    ck_assert_msg(deeds.status == first_of_all->status, "%s: %s", first_of_all->name, pdk_status_name(deeds.status));
-    if (other) {
-        pdk_hold *old = deeds.hold;
-        deeds.hold = other;
-        ck_assert_msg(deed_is_valid(), "%s: it is not valid", first_of_all->name);
-        deeds.hold = old;
-    }
-    group_call(group_one, drop_more_in, NULL);
-    group_call(group_one, drop_in, NULL);
+    ck_assert_msg(deeds.status == what->status, "%s: %s", what->name, pdk_status_name(deeds.status));
+    ck_assert_msg(!other || pdk_hold_is_valid(other), "%s: it is not valid", what->name);
+    pdk_hold_unref(g_steal_pointer(&other));
+    drop();
     deeds_end();
 }
 END_TEST
@@ -258,13 +218,11 @@ static void add(Suite *suite, const char *name, const TTest *test, int count) {
     suite_add_tcase(suite, cases);
 }
 
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("driver_held_up");
     add(suite, "lease", longer_than_its_lease, G_N_ELEMENTS(recipes));
     add(suite, "hold", longer_than_its_hold_lasts, G_N_ELEMENTS(recipes));
     add(suite, "wait", longer_than_it_waits, G_N_ELEMENTS(recipes));
     add(suite, "first", what_is_asked_first_when_it_runs_again, G_N_ELEMENTS(firsts));
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -1,7 +1,6 @@
 /* How long a session stays with servers that say nothing: the production driver in simulated time. */
 #include "platform_bench.h"
 #include "session/session.h"
-#include "session/supervise.h"
 #include "sim_ensemble.h"
 
 #include <string.h>
@@ -18,6 +17,22 @@ static void pause_all(bool paused, int32_t but) {
             sim_server_pause(platform_ensemble, i, paused);
 }
 
+static void begin(void) {
+    rival_open(first);
+    platform_pass(SECOND);
+    ck_assert_str_eq(first->events->str, "connected");
+    calls = sim_client_calls;
+    platform = sim_platform;
+    platform.zk = &calls;
+}
+
+/* From now on the calls are those. */
+static void use_calls(void) { first->session->platform = &platform; }
+static void teardown(void) {
+    first->session->platform = &sim_platform;
+    platform_teardown();
+}
+
 static bool is_connected(const struct rival *r) {
     return !g_str_has_suffix(r->events->str, "suspended") && !g_str_has_suffix(r->events->str, "expired");
 }
@@ -32,9 +47,7 @@ static int32_t a_follower(uint64_t which) {
 static int64_t found_after(uint64_t seed, int64_t silence) {
     platform_end();
     platform_begin(seed);
-    rival_open(first);
-    platform_pass(SECOND);
-    ck_assert_str_eq(first->events->str, "connected");
+    begin();
     int32_t silent = a_follower(seed);
     pause_all(true, -1);
     platform_pass(silence);
@@ -65,8 +78,7 @@ START_TEST(the_patience_has_an_end) {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         platform_end();
         platform_begin(seed);
-        rival_open(first);
-        platform_pass(SECOND);
+        begin();
         platform_block(first, true);
         platform_pass(TIMEOUT * 7 / 2);
         ck_assert(!is_connected(first));
@@ -100,15 +112,11 @@ static enum pdk__zk_parting hurry(pdk__zk *zk, enum pdk__zk_dial what, int64_t p
 /* One look takes note of what is dialled, another one gives it up, after the patience. The server that is dialled then is noted at
  * the next look. */
 START_TEST(who_is_dialled_has_a_patience) {
-    calls = sim_client_calls;
-    platform = sim_platform;
     memset(&dialled, 0, sizeof dialled);
-    rival_open(first);
-    platform_pass(SECOND);
+    begin();
     calls.dial = dial;
     calls.hurry = hurry;
-    platform.zk = &calls;
-    first->session->platform = &platform;
+    use_calls();
     for (int32_t i = 0; i < PLATFORM_SERVERS; i++)
         sim_server_kill(platform_ensemble, i);
     platform_pass(TIMEOUT);
@@ -116,7 +124,6 @@ START_TEST(who_is_dialled_has_a_patience) {
     ck_assert_int_ge(dialled.at[1] - dialled.at[0], TIMEOUT / 10);
     ck_assert_int_lt(dialled.at[2] - dialled.at[1], TIMEOUT / 10);
     ck_assert_int_eq((int)first->session->stats.counts.server_hurries, dialled.left);
-    first->session->platform = &sim_platform;
 }
 END_TEST
 
@@ -126,11 +133,8 @@ static int parted;
 
 /* In its process, and not under the monitor. */
 static void reopen(void) {
-    if (parted++ > 0)
-        return;
-    pdk__lock(first->session);
-    pdk__session_reopen(first->session, "as a test wants it");
-    pdk__unlock(first->session);
+    if (parted++ == 0)
+        rival_reopen(first);
 }
 
 static enum pdk__zk_parting leave_late(pdk__zk *zk) {
@@ -147,18 +151,15 @@ static enum pdk__zk_parting hurry_late(pdk__zk *zk, enum pdk__zk_dial what, int6
 
 /* What is found out about it counts for nothing. _i: a server is left, or a handshake is given up. */
 START_TEST(a_parting_of_an_older_handle_does_not_count) {
-    calls = sim_client_calls;
-    platform = sim_platform;
     parted = 0;
-    rival_open(first);
+    begin();
     rival_acquire(first, PDK_FOREVER);
     platform_pass(SECOND);
     if (_i)
         calls.hurry = hurry_late;
     else
         calls.leave = leave_late;
-    platform.zk = &calls;
-    first->session->platform = &platform;
+    use_calls();
     pause_all(true, -1);
     for (int64_t until = platform_agenda.now + 4 * TIMEOUT; parted == 0; platform_pass(SIM_MS))
         ck_assert_int_lt(platform_agenda.now, until);
@@ -167,7 +168,6 @@ START_TEST(a_parting_of_an_older_handle_does_not_count) {
     pause_all(false, -1);
     platform_pass(3 * TIMEOUT);
     ck_assert_msg(g_str_has_suffix(first->events->str, "expired reopened"), "%s", first->events->str);
-    first->session->platform = &sim_platform;
 }
 END_TEST
 
@@ -197,16 +197,12 @@ static enum pdk__zk_parting leave_later(pdk__zk *zk) {
 
 /* It was sent at some moment after the one before which no connection was there. _i: two looks found none; a server was left. */
 START_TEST(a_handshake_counts_from_before_it_was_looked_for) {
-    calls = sim_client_calls;
-    platform = sim_platform;
-    rival_open(first);
-    platform_pass(SECOND);
+    begin();
     parted_from = INT64_MAX;
     calls.leave = _i ? leave_slowly : leave_later;
     if (_i == 0)
         calls.dial = dials_nobody;
-    platform.zk = &calls;
-    first->session->platform = &platform;
+    use_calls();
     const struct pdk__lease *lease = &first->session->lease;
     int64_t before = lease->dialled;
     pause_all(true, -1);
@@ -216,21 +212,18 @@ START_TEST(a_handshake_counts_from_before_it_was_looked_for) {
     ck_assert_int_ge(lease->dialled_seen - lease->dialled, _i ? HELD_UP_MS * SIM_MS : 50 * SIM_MS);
     pause_all(false, -1);
     platform_pass(TIMEOUT);
-    first->session->platform = &sim_platform;
 }
 END_TEST
 
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("driver_silence");
     TCase *cases = tcase_create("driver_silence");
-    tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
+    tcase_add_checked_fixture(cases, platform_setup, teardown);
     tcase_add_test(cases, servers_that_answer_again_are_found_soon);
     tcase_add_test(cases, the_patience_has_an_end);
     tcase_add_test(cases, who_is_dialled_has_a_patience);
     tcase_add_loop_test(cases, a_parting_of_an_older_handle_does_not_count, 0, 2);
     tcase_add_loop_test(cases, a_handshake_counts_from_before_it_was_looked_for, 0, 2);
     suite_add_tcase(suite, cases);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -1,77 +1,48 @@
 /* A try looks whether somebody is there, as of now, before it writes anything. */
 #include "driver_bench.h"
-#include "session/session.h"
 
-static struct driver_user *const one = &driver_users[0], *const two = &driver_users[1];
+#include <string.h>
 
-/* The requests of the first process, by kind. Those of a kind that is refused are counted, and not sent. */
-static struct {
-    int32_t seen[PDK__OP_SYNC + 1], refuse;
-    enum pdk__op_kind refused;
-} requests;
+static struct answer tried;
 
-static bool count(const struct pdk__request *request) {
-    bool refuse = requests.refuse > 0 && request->kind == requests.refused;
-    requests.seen[request->kind]++;
-    requests.refuse -= refuse;
-    return refuse;
+static void try_lock(void) { ck_assert_int_eq(pdk_lock_acquire_async(one->lock, 0, answered, &tried, NULL), PDK_OK); }
+
+static uint32_t writes(void) {
+    return driver_seen[PDK__OP_CREATE] + driver_seen[PDK__OP_DELETE] + driver_seen[PDK__OP_MKDIR];
 }
 
+/* The second holds. */
 static void begin(void) {
     driver_begin();
-    memset(&requests, 0, sizeof requests);
-    driver_refuses = count;
+    memset(&tried, 0, sizeof tried);
+    driver_want_lock(two);
+    platform_pass(SECOND);
+    driver_forget_seen();
 }
 
-static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
-    struct driver_user *u = user;
-    u->answered++;
-    u->status = status;
-    if (hold)
-        u->holds[u->holds_count++] = hold;
-}
-
-static void try_in(void *subject, void *what) {
-    struct driver_user *u = subject;
-    (void)what;
-    ck_assert_int_eq(pdk_lock_acquire_async(u->lock, 0, on_acquired, u, NULL), PDK_OK);
-}
-
-static void want_in(void *subject, void *what) {
-    struct driver_user *u = subject;
-    (void)what;
-    ck_assert_int_eq(pdk_lock_acquire_async(u->lock, PDK_FOREVER, on_acquired, u, NULL), PDK_OK);
-}
-
-static void in(struct driver_user *u, sim_event_fn fn) { sim_call_in(&u->rival->process, fn, u, NULL); }
-
-static int32_t writes(void) {
-    return requests.seen[PDK__OP_CREATE] + requests.seen[PDK__OP_DELETE] + requests.seen[PDK__OP_MKDIR];
+static void assert_busy(uint32_t tries) {
+    ck_assert_uint_eq(tried.count, tries);
+    ck_assert_int_eq(tried.status, PDK_BUSY);
+    ck_assert_uint_eq(writes(), 0);
 }
 
 START_TEST(a_try_that_finds_somebody_writes_nothing) {
     enum { TRIES = 10 };
     begin();
-    driver_want_lock(two);
-    platform_pass(SECOND);
-    memset(&requests, 0, sizeof requests);
-    for (int i = 0; i < TRIES; i++) {
-        in(one, try_in);
+    for (uint32_t i = 1; i <= TRIES; i++) {
+        try_lock();
         platform_pass(100 * SIM_MS);
-        ck_assert_int_eq(one->status, PDK_BUSY);
+        assert_busy(i);
     }
-    ck_assert_int_eq(one->answered, TRIES);
-    ck_assert_int_eq(writes(), 0);
-    ck_assert_int_eq(requests.seen[PDK__OP_SYNC], TRIES);
-    ck_assert_int_eq(requests.seen[PDK__OP_LIST], TRIES);
-    ck_assert_uint_eq(driver_nodes(), 1);
+    ck_assert_uint_eq(driver_seen[PDK__OP_SYNC], TRIES);
+    ck_assert_uint_eq(driver_seen[PDK__OP_LIST], TRIES);
     driver_release_all(two);
     platform_pass(SECOND);
-    in(one, try_in);
+    try_lock();
     platform_pass(100 * SIM_MS);
-    ck_assert_int_eq(one->status, PDK_OK);
-    ck_assert_int_eq(requests.seen[PDK__OP_CREATE], 1);
-    driver_release_all(one);
+    ck_assert_int_eq(tried.status, PDK_OK);
+    ck_assert_uint_eq(driver_seen[PDK__OP_CREATE], 1);
+    answer_release(&tried);
     platform_pass(SECOND);
     ck_assert_uint_eq(driver_nodes(), 0);
 }
@@ -80,63 +51,70 @@ END_TEST
 /* A claim that waits needs a node, whether it was first or came while the try looked. */
 START_TEST(who_waits_does_not_look) {
     begin();
-    driver_want_lock(two);
-    platform_pass(SECOND);
-    in(one, want_in);
+    if (_i)
+        try_lock();
+    driver_want_lock(one);
     platform_pass(100 * SIM_MS);
-    ck_assert_int_eq(requests.seen[PDK__OP_SYNC], 0);
-    begin();
-    driver_want_lock(two);
-    platform_pass(SECOND);
-    in(one, try_in);
-    in(one, want_in);
-    platform_pass(100 * SIM_MS);
-    ck_assert_int_eq(one->answered, 1);
-    ck_assert_int_eq(one->status, PDK_BUSY);
+    ck_assert_uint_eq(driver_seen[PDK__OP_SYNC], (uint32_t)_i);
+    ck_assert_uint_eq(tried.count, (uint32_t)_i);
+    ck_assert_int_eq(tried.status, _i ? PDK_BUSY : PDK_OK);
     ck_assert_uint_eq(driver_nodes(), 2);
     driver_release_all(two);
     platform_pass(SECOND);
-    ck_assert_int_eq(one->answered, 2);
-    ck_assert_int_eq(one->status, PDK_OK);
+    ck_assert_uint_eq(one->granted, 1);
 }
 END_TEST
 
 START_TEST(a_look_that_cannot_be_sent_is_sent_later) {
-    static const enum pdk__op_kind kinds[] = {PDK__OP_SYNC, PDK__OP_LIST};
-    for (int i = 0; i < 2; i++) {
-        begin();
-        driver_want_lock(two);
-        platform_pass(SECOND);
-        requests.refused = kinds[i];
-        requests.refuse = 3;
-        in(one, try_in);
-        platform_pass(SECOND);
-        ck_assert_int_eq(requests.refuse, 0);
-        ck_assert_int_eq(one->status, PDK_BUSY);
-        ck_assert_int_eq(writes(), 0);
-    }
+    begin();
+    driver_arm(_i ? PDK__OP_SYNC : PDK__OP_LIST, "/");
+    fault.refuse = 3;
+    try_lock();
+    platform_pass(SECOND);
+    ck_assert_int_eq(fault.refuse, 0);
+    assert_busy(1);
 }
 END_TEST
 
 /* The sync was lost with its connection, and the list goes out on the next one: that may be an old server's. */
 START_TEST(a_list_without_its_sync_does_not_count) {
     begin();
-    driver_want_lock(two);
-    platform_pass(SECOND);
-    requests.refused = PDK__OP_LIST;
-    requests.refuse = INT32_MAX;
-    platform_block(one->rival, true);
-    in(one, try_in);
+    driver_arm(PDK__OP_LIST, "/");
+    fault.refuse = INT32_MAX;
+    platform_block(first, true);
+    try_lock();
     platform_pass(TIMEOUT * 3 / 4);
-    ck_assert_int_eq(requests.seen[PDK__OP_SYNC], 1);
-    ck_assert_str_eq(one->rival->events->str, "connected suspended");
-    requests.refuse = 0;
-    platform_block(one->rival, false);
+    ck_assert_uint_eq(driver_seen[PDK__OP_SYNC], 1);
+    ck_assert_str_eq(first->events->str, "connected suspended");
+    fault.refuse = 0;
+    platform_block(first, false);
     platform_pass(SECOND);
-    ck_assert_int_eq(requests.seen[PDK__OP_SYNC], 2);
-    ck_assert_int_eq(one->answered, 1);
-    ck_assert_int_eq(one->status, PDK_BUSY);
-    ck_assert_int_eq(writes(), 0);
+    ck_assert_uint_eq(driver_seen[PDK__OP_SYNC], 2);
+    assert_busy(1);
+}
+END_TEST
+
+/* At any moment after the session was begun, and after its own release: its node on its way out is nobody, also where the delete cannot be sent
+ * at once. */
+START_TEST(a_try_where_nobody_is_ahead_is_granted) {
+    for (int step = 0; step < 60; step++) {
+        platform_end();
+        platform_begin(5);
+        rival_open(first);
+        for (int i = 0; i < step * 3; i++)
+            platform_step();
+        rival_acquire(first, 0);
+        platform_pass(TIMEOUT);
+        ck_assert_int_eq(first->status, PDK_OK);
+        platform_refuse(PDK__OP_DELETE, step % 4);
+        rival_release(first);
+        for (int i = 0; i < step; i++)
+            platform_step();
+        rival_acquire(first, 0);
+        platform_pass(SECOND);
+        ck_assert_uint_eq(first->answers, 2);
+        ck_assert_int_eq(first->status, PDK_OK);
+    }
 }
 END_TEST
 
@@ -155,7 +133,7 @@ START_TEST(an_old_list_makes_no_try_busy) {
             continue;
         cut_off++;
         platform_pass((int64_t)seed * 17 * SIM_MS); /* a renewal under way would hold the look up */
-        for (int32_t i = 0; i < 3; i++)
+        for (int32_t i = 0; i < PLATFORM_SERVERS; i++)
             if (i != server) {
                 sim_net_block(&platform_net, server, i, true);
                 sim_net_block(&platform_net, i, server, true);
@@ -171,17 +149,16 @@ START_TEST(an_old_list_makes_no_try_busy) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("driver_tries");
     TCase *cases = tcase_create("driver_tries");
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_test(cases, a_try_that_finds_somebody_writes_nothing);
-    tcase_add_test(cases, who_waits_does_not_look);
-    tcase_add_test(cases, a_look_that_cannot_be_sent_is_sent_later);
+    tcase_add_loop_test(cases, who_waits_does_not_look, 0, 2);
+    tcase_add_loop_test(cases, a_look_that_cannot_be_sent_is_sent_later, 0, 2);
     tcase_add_test(cases, a_list_without_its_sync_does_not_count);
+    tcase_add_test(cases, a_try_where_nobody_is_ahead_is_granted);
     tcase_add_test(cases, an_old_list_makes_no_try_busy);
     suite_add_tcase(suite, cases);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

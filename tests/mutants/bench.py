@@ -12,9 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused", "-Wno-type-limits",
          *(["-mcx16"] if platform.machine() == "x86_64" else [])]
 SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
-DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
-MEMBER_BENCH = ["tests/fakes/group_bench.c", "tests/fakes/member_bench.c", *DRIVER_BENCH]
-DEEDS = ["tests/fakes/deeds.c", "tests/fakes/group_bench.c", *DRIVER_BENCH]
+DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/deeds.c", "tests/fakes/platform_bench.c"]
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c", "testing/*.c"]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
 # A simulated thread sleeps in simulated time: tests/support/simulated/sim_thread.c.
@@ -86,7 +84,6 @@ JUDGES = {
                   "tests/model/visited.c", "tests/support/common/*.c", "src/core/lease_lock.c", "src/core/job.c", "src/core/sequencer.c",
                   "src/core/names.c", "src/core/paths.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "lease_lock_steps": check_program("tests/fakes/test_driver_lease_lock.c", *DRIVER_BENCH, *SUPPORT),
-    "records": check_program("tests/fakes/test_driver_records.c", "tests/fakes/group_bench.c", *DRIVER_BENCH, *SUPPORT),
     "lease_locks": server_program("tests/integration/test_lease_lock.c", "tests/integration/refused.c"),
     "descriptors": server_program("tests/integration/test_descriptors.c"),
     "slices": Judge("tests/unit/test_slices.c", "tests/support/common/*.c", "src/base/*.c", packages=["check", "glib-2.0"],
@@ -106,7 +103,7 @@ JUDGES = {
     "group": check_program("tests/fakes/test_driver_group_play.c", "tests/fakes/group_truth.c", "tests/fakes/trouble.c",
                            "tests/fakes/platform_bench.c", *SUPPORT, needs="simulations"),
     "asks": check_program("tests/fakes/test_driver_job.c", "tests/fakes/platform_bench.c", *SUPPORT),
-    "striped_connection": check_program("tests/fakes/test_driver_striped_number.c", "tests/fakes/platform_bench.c", *SUPPORT),
+    "striped_connection": check_program("tests/fakes/test_driver_stripes.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "majority": Judge("tests/model/test_majority_model.c", "tests/model/majority*.c", "tests/model/record*.c",
                       "tests/model/visited.c", "tests/support/common/*.c", "src/core/majority.c",
                       packages=["check", "glib-2.0"], libraries=["-lpthread"]),
@@ -115,9 +112,9 @@ JUDGES = {
     "majorities": check_program("tests/fakes/test_driver_majority.c", "tests/fakes/ensembles_bench.c", *SUPPORT, needs="simulations"),
     "parts": check_program("tests/fakes/test_driver_parts.c", "tests/fakes/ensembles_bench.c", *SUPPORT),
     "majority_input": server_program("tests/integration/test_majority_input.c", "tests/integration/refused.c"),
-    **{name: check_program(f"tests/fakes/test_driver_{name}.c", *DEEDS, *SUPPORT)
-       for name in ("between", "evidence", "held_up", "limits", "pauses", "words")},
-    "asking": check_program("tests/fakes/test_driver_unowned.c", "tests/fakes/group_bench.c", *DRIVER_BENCH, *SUPPORT),
+    **{name: check_program(f"tests/fakes/test_driver_{name}.c", *DRIVER_BENCH, *SUPPORT)
+       for name in ("between", "burst", "evidence", "ghost", "held_up", "limits", "news", "pauses", "permits", "records", "tries", "words")},
+    "asking": check_program("tests/fakes/test_driver_unowned.c", *DRIVER_BENCH, *SUPPORT),
     "unowned": server_program("tests/integration/test_unowned.c", "tests/integration/permits.c", "tests/integration/elections.c"),
     "set_sessions": server_program("tests/integration/test_set_sessions.c", "tests/integration/set_bench.c",
                                    "tests/integration/refused.c"),
@@ -127,24 +124,14 @@ JUDGES = {
                     packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "stripes": check_program("tests/unit/test_stripes.c", "tests/support/common/*.c"),
     "striped_lock": server_program("tests/integration/test_striped.c", "tests/integration/refused.c"),
-    "member_data": check_program("tests/fakes/test_driver_group_data.c", *MEMBER_BENCH, *SUPPORT),
-    "member_amend": check_program("tests/fakes/test_driver_group_amend.c", *MEMBER_BENCH, *SUPPORT),
+    "member_data": check_program("tests/fakes/test_driver_group_data.c", *DRIVER_BENCH, *SUPPORT),
     "data": server_program("tests/integration/test_data.c"),
-    "checked": check_program("tests/fakes/test_driver_checker.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
-                             *SUPPORT),
     "checker": server_program("tests/integration/test_checker.c", "tests/integration/refused.c"),
-    "driver": check_program("tests/fakes/test_driver.c", "tests/fakes/platform_bench.c", *SUPPORT),
+    "driver": check_program("tests/fakes/test_driver.c", *DRIVER_BENCH, *SUPPORT),
     "outbox": check_program("tests/fakes/test_driver_log.c", *SUPPORT),
     "cancel": server_program("tests/integration/test_cancel.c"),
-    "tries": check_program("tests/fakes/test_driver_tries.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
-                           *SUPPORT),
-    "burst": check_program("tests/fakes/test_driver_burst.c", *DRIVER_BENCH, *SUPPORT),
-    "crowd": check_program("tests/fakes/test_driver_crowd.c", *DRIVER_BENCH, *SUPPORT),
-    "permits": check_program("tests/fakes/test_driver_permits.c", *DRIVER_BENCH, *SUPPORT),
     "silence": check_program("tests/fakes/test_driver_silence.c", "tests/fakes/platform_bench.c", *SUPPORT),
-    "lent": check_program("tests/fakes/test_driver_borrow.c", *DRIVER_BENCH, *SUPPORT),
     "names": check_program("tests/fakes/test_driver_names.c", "tests/fakes/platform_bench.c", *SUPPORT),
-    "ghost": check_program("tests/fakes/test_driver_ghost.c", *DRIVER_BENCH, *SUPPORT),
     "waits": Judge("tests/model/test_delay_model.c", "tests/model/visited.c", "tests/support/common/*.c", "src/core/delay.c",
                    "src/core/names.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "delays": Judge("tests/unit/test_delay.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",

@@ -5,7 +5,6 @@ name: (file, judge, [(text, its replacement) or (other file, text, its replaceme
 
 DRIVER = "driver"
 ENSURE = "ensure"
-CROWD = "crowd"
 BURST = "burst"
 GHOST = "ghost"
 CLOSED = "closed"
@@ -15,10 +14,10 @@ CANCEL = "cancel"
 ANSWERS = "answers"
 DATA = "data"
 CHECKER = "checker"
-CHECKED = "checked"
+EVIDENCE = "evidence"
 PERMITS = "permits"
 SILENCE = "silence"
-LENT = "lent"
+NEWS = "news"
 
 MUTANTS = {
     "a contender whom others block needs no list": ("src/session/commands.c", "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity", [
@@ -46,9 +45,9 @@ MUTANTS = {
         ("            drop_what_is_due(s);", "            (void)drop_what_is_due;")]),
     "what nobody can dispatch wakes nobody": ("src/session/dispatch.c", CLOSED, [
         ("        s->platform->work(s);", "        (void)s;")]),
-    "a handle is closed while it is borrowed": ("src/session/borrow.c", LENT, [
+    "a handle is closed while it is borrowed": ("src/session/borrow.c", NEWS, [
         ("if (borrow->zk == zk && !borrow->returned)", "if (borrow->zk == zk && !zk)")]),
-    "a retired handle is taken for the next": ("src/session/supervise.c", LENT, [
+    "a retired handle is taken for the next": ("src/session/supervise.c", NEWS, [
         ("s->link == PDK__LINK_OPENING && !g_queue_find(&s->retired, zk))", "s->link == PDK__LINK_OPENING)")]),
     "a leader that is told keeps no candidacy": ("recipes/election_candidate.c", FREED, [
         ("candidate_tell_leader, NULL, pdk__candidacy_ref(c), pdk__candidacy_unref)",
@@ -69,11 +68,11 @@ MUTANTS = {
         ("request->kind == PDK__OP_DELETE ? PDK__LANE_DELETES : PDK__LANE_OTHERS", "PDK__LANE_OTHERS")]),
     "what is cancelled is sent all the same": ("src/session/ops.c", BURST, [
         ("(!op->turn || op->turn->is_wanted(op->user)) && submit", "submit")]),
-    "a barrier for each list": ("src/session/renew.c", CROWD, [
+    "a barrier for each list": ("src/session/renew.c", BURST, [
         ("if (!is_served(s, pdk__now(s)))", "if (pdk__now(s) > 0)")]),
-    "a barrier for each lost create": ("src/session/renew.c", CROWD, [
+    "a barrier for each lost create": ("src/session/renew.c", BURST, [
         ("if (s->barrier <= since)", "if (since > 0)")]),
-    "some side queues are not cancelled": ("src/grant/queue.c", CROWD, [
+    "some side queues are not cancelled": ("src/grant/queue.c", BURST, [
         ("while (!shut_sides(queue, why))\n        pdk__monitor_let_others(&s->monitor);", "shut_sides(queue, why);")]),
     "a follower is asked after the predecessor": ("src/session/predecessors.c", GHOST, [
         ("{.kind = PDK__OP_BARRIER, .path = ask->path}", "{.kind = PDK__OP_STAT, .path = ask->path}")]),
@@ -87,7 +86,7 @@ MUTANTS = {
         ("s->token_least = s->token_seen + 1;", "s->token_least = 1;")]),
     "a checker believes without a lease": ("src/grant/checked.c", CHECKER, [
         ("return stands && pdk__now(s) < end ?", "return stands && end >= 0 ?")]),
-    "a checker believes what an earlier session has read": ("src/grant/checked.c", CHECKED, [
+    "a checker believes what an earlier session has read": ("src/grant/checked.c", EVIDENCE, [
         (" == PDK__STANDS && atomic_load(&c->generation) == atomic_load(&c->query.s->generation);", " == PDK__STANDS;")]),
     "a checker does not hear of a deletion": ("src/grant/checked.c", CHECKER, [
         ("checked_settle(checked_of(query), gone ? PDK__NODE_IS_LOST : PDK__ASKING);", "(void)query, (void)gone;")]),

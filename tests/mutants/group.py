@@ -22,7 +22,7 @@ MUTANTS = {
         ("    if (result == PDK__OK) {\n        is_written(w->own,", "    if (result == PDK__OK || result == PDK__UNKNOWN) {\n        is_written(w->own,")]),
     "group: a write that was refused is made again": (OWN, "member_data", [
         ("    if (result == PDK__NOT_ALLOWED || result == PDK__REFUSED)", "    if (result == PDK__NOT_ALLOWED)")]),
-    "group: a node that was being made keeps its data": (MEMBER, "member_amend", [
+    "group: a node that was being made keeps its data": (MEMBER, "member_data", [
         ("if (hold->grant->entries[0]->outdated)", "if (false)")]),
     "group: data are for this node alone": (MEMBER, "group", [
         ("    set_data(queue_of(c), bytes, size);", "    (void)bytes;")]),

@@ -5,7 +5,7 @@
  *     work ──► connector   pdk__connector_run       until there is nothing to do
  *
  * Each is late as the process's threads are, every time. A session is used from inside its process only: in callbacks, in
- * events of sim_run_in, in sim_call_in. Blocking calls are not for this platform. A session is closed by
+ * events of sim_run_in, in sim_call_in, or after sim_process_enter. Blocking calls are not for this platform. A session is closed by
  * dropping its last reference, or by pdk_session_close from inside a callback. It is freed when its connector has closed
  * the last handle.
  */

@@ -22,6 +22,7 @@ struct sim_waiting {
 static struct sim_process *current;
 
 struct sim_process *sim_process_current(void) { return current; }
+void sim_process_enter(struct sim_process *p) { current = p; }
 
 /* ---- the clock */
 

@@ -25,8 +25,10 @@ struct sim_process {
     void *user;                  /* the workload's */
 };
 
-/* The process whose code runs at this moment; NULL between events. */
+/* The process whose code runs at this moment. Between events: the one that was entered, or NULL. */
 struct sim_process *sim_process_current(void);
+/* What the workload does between events it does in p, from now on. */
+void sim_process_enter(struct sim_process *p);
 /* Its clock now, in ns: never 0, never going back. */
 int64_t sim_process_clock(const struct sim_process *p);
 /* The true time at which its clock shows `clock`. */
