@@ -147,17 +147,6 @@ void trace_state(struct trace *t, size_t step, const char *session, enum pdk__zk
 /* All of it as lines, step by step, with only the fields in shows. */
 GPtrArray *trace_lines(const struct trace *t, unsigned shows);
 
-/* The features seen in a set of traces. A run that did not see it all proves nothing. */
-struct seen {
-    unsigned ok[PDK__OP_SET + 1], failed[PDK__OP_SET + 1]; /* by kind of request */
-    unsigned named[2], watching[2];                        /* of creates and of lists: failed, ok */
-    unsigned results[PDK__BAD_VERSION + 1];
-    unsigned events[PDK__ZK_CHILDREN + 1];
-    unsigned connected, connecting, expired; /* states */
-    unsigned not_sent, reconnected;          /* reconnected: connected after connecting */
-};
-void trace_count(const struct trace *t, struct seen *seen);
-
 /* --- play.c, receive.c */
 /* NULL: the script could not be played. The reason goes to standard error. */
 struct trace *play(const struct script *script, struct backend *backend);

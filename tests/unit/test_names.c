@@ -1,4 +1,4 @@
-/* Names of contenders' nodes: ours and everybody's, the order of their sequences, and any bytes at all. */
+/* Names of contenders' nodes: ours and everybody's, and the order of their sequences. fuzz/fuzz_names.c has any bytes. */
 #include "core/names.h"
 #include "ts_check.h"
 
@@ -101,34 +101,6 @@ START_TEST(everything_else_is_foreign) {
     };
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
         check_foreign(foreign[i]);
-}
-END_TEST
-
-/* For any bytes it ends, and says foreign or gives a name that prints to the same end. */
-START_TEST(any_bytes_will_do) {
-    static const char alphabet[] = "lock-_READrWITeas0123456789-\x01\xff";
-    uint32_t random = 12345;
-    unsigned accepted = 0;
-    for (int round = 0; round < 200000; round++) {
-        char text[40];
-        random = random * 1664525 + 1013904223;
-        size_t n = (random >> 16) % 24;
-        for (size_t i = 0; i < n; i++) {
-            random = random * 1664525 + 1013904223;
-            text[i] = alphabet[(random >> 16) % (sizeof alphabet - 1)];
-        }
-        if (round % 2)
-            n = (size_t)snprintf(text, sizeof text, "lock-%s%09u", round % 4 == 1 ? "-" : "0", random % 1000000000);
-        text[n] = '\0';
-        struct pdk__name name;
-        if (!pdk__name_parse(text, &name))
-            continue;
-        char again[16];
-        int length = snprintf(again, sizeof again, "%010d", name.sequence);
-        ck_assert_str_eq(text + n - (size_t)length, again);
-        accepted++;
-    }
-    ck_assert_uint_gt(accepted, 90000);
 }
 END_TEST
 
@@ -253,7 +225,7 @@ END_TEST
 
 int main(void) {
     return ts_run("names", NULL, NULL, names_with_a_uuid_are_unique, names_of_all_libraries_are_read,
-                  sequences_wrap_into_negative_numbers, everything_else_is_foreign, any_bytes_will_do, order_is_serial,
+                  sequences_wrap_into_negative_numbers, everything_else_is_foreign, order_is_serial,
                   marks_are_what_the_others_write, names_of_one_session_have_its_uuid_prefix,
                   a_mark_is_all_before_the_number, kazoo_has_no_leases, queues_are_locks_candidates_and_leases,
                   a_mark_has_room_for_32_digits, NULL);
