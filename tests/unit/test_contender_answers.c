@@ -1,34 +1,145 @@
 /* The contender and the answers that the model does not give, or gives rarely: refusals for good, limits, pauses. */
 #include "contender_bench.h"
 
-/* And refusals of that are final. */
-START_TEST(the_directory_is_made) {
+/* ---- one answer each */
+
+static void make_the_directory(void) {
     enter();
     ck_assert_int_eq(answer(PDK__CREATED, PDK__NO_NODE), PDK__DO_NOTHING);
     ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE), PDK__DO_MKDIR);
-    check_paused(answer(PDK__MADE_DIR, PDK__NO_NODE), PDK__DO_MKDIR);
-    check_paused(answer(PDK__MADE_DIR, PDK__NOT_NOW), PDK__DO_MKDIR);
-    check_paused(answer(PDK__MADE_DIR, PDK__UNKNOWN), PDK__DO_MKDIR);
-    ck_assert_int_eq(answer(PDK__MADE_DIR, PDK__NODE_EXISTS), PDK__DO_ENTER);
+}
 
-    setup();
-    enter();
-    answer(PDK__CREATED, PDK__NO_NODE);
-    answer(PDK__LISTED, PDK__NO_NODE);
-    ck_assert_int_eq(answer(PDK__MADE_DIR, PDK__NOT_ALLOWED), PDK__DO_NOTHING);
-    ck_assert_int_eq(c.phase, PDK__GONE);
-    ck_assert_int_eq(c.failure, PDK_NO_PERMISSION);
+static void watch(void) {
+    get_in();
+    ck_assert_int_eq(list("a-lock-0000000001", OWN, true), PDK__DO_WATCH);
+}
+
+static void prove(void) {
+    be_unsure();
+    ck_assert_int_eq(answer(PDK__PROVED, PDK__OK), PDK__DO_NOTHING);
+}
+
+static void leave(void) {
+    hold();
+    ck_assert_int_eq(tell(PDK__LEAVE), PDK__DO_DELETE);
+}
+
+static void begin_look(void) {
+    c.looks_first = true;
+    ck_assert_int_eq(tell(PDK__ENTER), PDK__DO_NOTHING);
+    ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_LOOK);
+}
+
+/* What comes of an answer at a point. The create's own fate is told when the list behind it is answered. */
+static const struct row {
+    void (*be)(void);
+    enum pdk__event_type type;
+    enum pdk__result create, result;
+    enum pdk__command command; /* DO_PAUSE: and then the same again */
+    enum pdk__phase phase;
+    pdk_status failure;
+} rows[] = {
+    {make_the_directory, PDK__MADE_DIR, 0, PDK__OK, PDK__DO_ENTER, PDK__OUT, PDK_OK},
+    {make_the_directory, PDK__MADE_DIR, 0, PDK__NODE_EXISTS, PDK__DO_ENTER, PDK__OUT, PDK_OK},
+    {make_the_directory, PDK__MADE_DIR, 0, PDK__NO_NODE, PDK__DO_PAUSE, PDK__OUT, PDK_OK},
+    {make_the_directory, PDK__MADE_DIR, 0, PDK__NOT_NOW, PDK__DO_PAUSE, PDK__OUT, PDK_OK},
+    {make_the_directory, PDK__MADE_DIR, 0, PDK__UNKNOWN, PDK__DO_PAUSE, PDK__OUT, PDK_OK},
+    {make_the_directory, PDK__MADE_DIR, 0, PDK__NOT_ALLOWED, PDK__DO_NOTHING, PDK__GONE, PDK_NO_PERMISSION},
+    /* refusals of the create are final */
+    {enter, PDK__LISTED, PDK__NODE_EXISTS, PDK__NO_NODE, PDK__DO_NOTHING, PDK__GONE, PDK_EXHAUSTED},
+    {enter, PDK__LISTED, PDK__NOT_ALLOWED, PDK__NO_NODE, PDK__DO_NOTHING, PDK__GONE, PDK_NO_PERMISSION},
+    {enter, PDK__LISTED, PDK__REFUSED, PDK__NO_NODE, PDK__DO_NOTHING, PDK__GONE, PDK_UNSUPPORTED},
+    {enter, PDK__LISTED, PDK__LIMITED, PDK__NO_NODE, PDK__DO_NOTHING, PDK__GONE, PDK_LIMIT},
+    {get_in, PDK__LISTED, 0, PDK__NO_NODE, PDK__DO_ENTER, PDK__OUT, PDK_OK}, /* then our node has gone, too */
+    {get_in, PDK__LISTED, 0, PDK__NOT_NOW, PDK__DO_PAUSE, PDK__IN, PDK_OK},
+    {get_in, PDK__LISTED, 0, PDK__UNKNOWN, PDK__DO_PAUSE, PDK__IN, PDK_OK},
+    {get_in, PDK__LISTED, 0, PDK__NOT_ALLOWED, PDK__DO_DELETE, PDK__IN, PDK_NO_PERMISSION},
+    {watch, PDK__WATCHED, 0, PDK__NOT_NOW, PDK__DO_PAUSE, PDK__IN, PDK_OK},
+    {watch, PDK__WATCHED, 0, PDK__UNKNOWN, PDK__DO_PAUSE, PDK__IN, PDK_OK},
+    {watch, PDK__WATCHED, 0, PDK__REFUSED, PDK__DO_DELETE, PDK__IN, PDK_UNSUPPORTED},
+    {watch, PDK__WATCHED, 0, PDK__LIMITED, PDK__DO_DELETE, PDK__IN, PDK_LIMIT},
+    {prove, PDK__LISTED, 0, PDK__NOT_NOW, PDK__DO_PAUSE, PDK__UNSURE, PDK_OK},
+    {prove, PDK__LISTED, 0, PDK__UNKNOWN, PDK__DO_PAUSE, PDK__UNSURE, PDK_OK},
+    {prove, PDK__LISTED, 0, PDK__NOT_ALLOWED, PDK__DO_NOTHING, PDK__STUCK, PDK_OK},
+    {be_candidate, PDK__STATTED, 0, PDK__OK, PDK__DO_ENTER, PDK__OUT, PDK_OK}, /* another session's */
+    {be_candidate, PDK__STATTED, 0, PDK__NO_NODE, PDK__DO_ENTER, PDK__OUT, PDK_OK},
+    {be_candidate, PDK__STATTED, 0, PDK__NOT_NOW, PDK__DO_PAUSE, PDK__CANDIDATE, PDK_OK},
+    {be_candidate, PDK__STATTED, 0, PDK__UNKNOWN, PDK__DO_PAUSE, PDK__CANDIDATE, PDK_OK},
+    {be_candidate, PDK__STATTED, 0, PDK__NOT_ALLOWED, PDK__DO_NOTHING, PDK__STUCK, PDK_OK},
+    {leave, PDK__DELETED, 0, PDK__NO_NODE, PDK__DO_NOTHING, PDK__GONE, PDK_OK},
+    {leave, PDK__DELETED, 0, PDK__NOT_NOW, PDK__DO_PAUSE, PDK__IN, PDK_OK},
+    {leave, PDK__DELETED, 0, PDK__UNKNOWN, PDK__DO_PAUSE, PDK__IN, PDK_OK},
+    {leave, PDK__DELETED, 0, PDK__NOT_ALLOWED, PDK__DO_NOTHING, PDK__STUCK, PDK_OK},
+    {begin_look, PDK__LISTED, 0, PDK__NO_NODE, PDK__DO_MKDIR, PDK__OUT, PDK_OK},
+    {begin_look, PDK__LISTED, 0, PDK__NOT_NOW, PDK__DO_PAUSE, PDK__OUT, PDK_OK},
+    {begin_look, PDK__LISTED, 0, PDK__UNKNOWN, PDK__DO_PAUSE, PDK__OUT, PDK_OK},
+    {begin_look, PDK__LISTED, 0, PDK__NOT_ALLOWED, PDK__DO_NOTHING, PDK__GONE, PDK_NO_PERMISSION},
+    {begin_look, PDK__LISTED, 0, PDK__REFUSED, PDK__DO_NOTHING, PDK__GONE, PDK_UNSUPPORTED},
+    {begin_look, PDK__LISTED, 0, PDK__LIMITED, PDK__DO_NOTHING, PDK__GONE, PDK_LIMIT},
+};
+
+START_TEST(one_answer) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct row *row = &rows[i];
+        setup();
+        row->be();
+        enum pdk__command asked = c.doing;
+        if (row->be == enter)
+            ck_assert_int_eq(answer(PDK__CREATED, row->create), PDK__DO_NOTHING);
+        enum pdk__command command = answer(row->type, row->result);
+        ck_assert_msg(command == row->command && c.phase == row->phase && c.failure == row->failure,
+                      "row %zu: %d, %s, %s", i, (int)command, pdk__phase_name(c.phase), pdk_status_name(c.failure));
+        ck_assert(row->phase != PDK__OUT || c.own[0] == '\0');
+        if (command == PDK__DO_PAUSE)
+            check_paused(command, row->be == prove                      ? PDK__DO_PROVE
+                                  : row->phase == PDK__IN && !c.leaving ? PDK__DO_LIST
+                                                                        : asked);
+    }
 }
 END_TEST
 
-static void check_create_fails(enum pdk__result result, pdk_status why) {
-    setup();
-    enter();
-    ck_assert_int_eq(answer(PDK__CREATED, result), PDK__DO_NOTHING);
-    ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE), PDK__DO_NOTHING);
-    ck_assert_int_eq(c.phase, PDK__GONE);
-    ck_assert_int_eq(c.failure, why);
+START_TEST(a_list_beyond_limits) {
+    static const struct {
+        void (*be)(void);
+        enum pdk__command command;
+        enum pdk__phase phase;
+    } all[] = {{get_in, PDK__DO_DELETE, PDK__IN},
+               {prove, PDK__DO_NOTHING, PDK__STUCK},
+               {begin_look, PDK__DO_NOTHING, PDK__GONE}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        setup();
+        all[i].be();
+        ck_assert_int_eq(list_beyond_limits(), all[i].command);
+        ck_assert_int_eq(c.phase, all[i].phase);
+        ck_assert_int_eq(c.failure, PDK_LIMIT);
+    }
 }
+END_TEST
+
+/* Without a connection it is deleted when there is one again. */
+START_TEST(a_delete_waits_for_a_connection) {
+    leave();
+    tell(PDK__LINK_DOWN);
+    ck_assert_int_eq(answer(PDK__DELETED, PDK__UNKNOWN), PDK__DO_NOTHING);
+    ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_DELETE);
+}
+END_TEST
+
+/* Somebody deleted it. */
+START_TEST(a_list_without_our_node) {
+    get_in();
+    ck_assert_int_eq(list("a-lock-0000000001", NULL, true), PDK__DO_ENTER);
+    ck_assert_str_eq(c.own, "");
+}
+END_TEST
+
+START_TEST(who_is_stuck_waits_for_the_end_of_the_session) {
+    prove();
+    answer(PDK__LISTED, PDK__NOT_ALLOWED);
+    ck_assert_int_eq(tell(PDK__EXPIRED), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+}
+END_TEST
 
 /* A node of servers that went back: it is deleted, whichever answer tells its token. */
 START_TEST(a_token_that_went_back_is_never_granted) {
@@ -87,56 +198,10 @@ START_TEST(a_stuck_number_is_nobodys) {
 }
 END_TEST
 
-START_TEST(refusals_of_the_create_are_final) {
-    check_create_fails(PDK__NODE_EXISTS, PDK_EXHAUSTED);
-    check_create_fails(PDK__NOT_ALLOWED, PDK_NO_PERMISSION);
-    check_create_fails(PDK__REFUSED, PDK_UNSUPPORTED);
-    check_create_fails(PDK__LIMITED, PDK_LIMIT);
-}
-END_TEST
-
 START_TEST(a_create_not_now_is_repeated_later) {
     enter();
     answer(PDK__CREATED, PDK__NOT_NOW);
     check_paused(answer(PDK__LISTED, PDK__NOT_NOW), PDK__DO_ENTER);
-}
-END_TEST
-
-START_TEST(answers_to_a_list_in_the_queue) {
-    get_in();
-    ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE),
-                     PDK__DO_ENTER); /* the directory cannot go while our node is there */
-    setup();
-    get_in();
-    check_paused(answer(PDK__LISTED, PDK__NOT_NOW), PDK__DO_LIST);
-    check_paused(answer(PDK__LISTED, PDK__UNKNOWN), PDK__DO_LIST);
-    ck_assert_int_eq(list("a-lock-0000000001", NULL, true), PDK__DO_ENTER); /* somebody deleted our node */
-    ck_assert_str_eq(c.own, "");
-    setup();
-    get_in();
-    ck_assert_int_eq(answer(PDK__LISTED, PDK__NOT_ALLOWED), PDK__DO_DELETE);
-    ck_assert_int_eq(c.failure, PDK_NO_PERMISSION);
-    setup();
-    get_in();
-    ck_assert_int_eq(list_beyond_limits(), PDK__DO_DELETE);
-    ck_assert_int_eq(c.failure, PDK_LIMIT);
-}
-END_TEST
-
-START_TEST(answers_to_a_watch) {
-    get_in();
-    list("a-lock-0000000001", OWN, true);
-    check_paused(answer(PDK__WATCHED, PDK__NOT_NOW), PDK__DO_LIST);
-    list("a-lock-0000000001", OWN, true);
-    check_paused(answer(PDK__WATCHED, PDK__UNKNOWN), PDK__DO_LIST);
-    list("a-lock-0000000001", OWN, true);
-    ck_assert_int_eq(answer(PDK__WATCHED, PDK__REFUSED), PDK__DO_DELETE);
-    ck_assert_int_eq(c.failure, PDK_UNSUPPORTED);
-    setup();
-    get_in();
-    list("a-lock-0000000001", OWN, true);
-    ck_assert_int_eq(answer(PDK__WATCHED, PDK__LIMITED), PDK__DO_DELETE);
-    ck_assert_int_eq(c.failure, PDK_LIMIT);
 }
 END_TEST
 
@@ -158,56 +223,6 @@ START_TEST(an_unproven_list_proves_nothing) {
 }
 END_TEST
 
-START_TEST(who_may_not_look_is_stuck) {
-    be_unsure();
-    answer(PDK__PROVED, PDK__OK);
-    ck_assert_int_eq(answer(PDK__LISTED, PDK__NOT_ALLOWED), PDK__DO_NOTHING);
-    ck_assert_int_eq(c.phase, PDK__STUCK);
-    ck_assert_int_eq(tell(PDK__EXPIRED), PDK__DO_NOTHING);
-    ck_assert_int_eq(c.phase, PDK__GONE);
-    setup();
-    be_unsure();
-    answer(PDK__PROVED, PDK__OK);
-    ck_assert_int_eq(list_beyond_limits(), PDK__DO_NOTHING);
-    ck_assert_int_eq(c.phase, PDK__STUCK);
-    ck_assert_int_eq(c.failure, PDK_LIMIT);
-}
-END_TEST
-
-START_TEST(a_candidate_may_be_anothers) {
-    be_candidate();
-    ck_assert_int_eq(stat_own(PDK__OK, false), PDK__DO_ENTER);
-    ck_assert_str_eq(c.own, "");
-    setup();
-    be_candidate();
-    ck_assert_int_eq(stat_own(PDK__NO_NODE, false), PDK__DO_ENTER);
-    setup();
-    be_candidate();
-    check_paused(stat_own(PDK__NOT_NOW, false), PDK__DO_STAT);
-    check_paused(stat_own(PDK__UNKNOWN, false), PDK__DO_STAT);
-    ck_assert_int_eq(stat_own(PDK__NOT_ALLOWED, false), PDK__DO_NOTHING);
-    ck_assert_int_eq(c.phase, PDK__STUCK);
-}
-END_TEST
-
-START_TEST(a_delete_is_repeated_until_it_is_answered) {
-    hold();
-    tell(PDK__LEAVE);
-    check_paused(answer(PDK__DELETED, PDK__UNKNOWN), PDK__DO_DELETE);
-    check_paused(answer(PDK__DELETED, PDK__NOT_NOW), PDK__DO_DELETE);
-    tell(PDK__LINK_DOWN);
-    ck_assert_int_eq(answer(PDK__DELETED, PDK__UNKNOWN), PDK__DO_NOTHING);
-    ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_DELETE);
-    answer(PDK__DELETED, PDK__NO_NODE);
-    ck_assert_int_eq(c.phase, PDK__GONE);
-    setup();
-    hold();
-    tell(PDK__LEAVE);
-    answer(PDK__DELETED, PDK__NOT_ALLOWED);
-    ck_assert_int_eq(c.phase, PDK__STUCK);
-}
-END_TEST
-
 /* ---- a try looks before it writes */
 
 static enum pdk__command look(const char *other, bool never_waits) {
@@ -217,12 +232,6 @@ static enum pdk__command look(const char *other, bool never_waits) {
     pdk__view_from_behind(&view, &child, other ? 1 : 0, MARK, (struct pdk__rule){pdk__blocks_always, 0});
     return pdk__contender_step(&c,
                                &(struct pdk__event){.type = PDK__LISTED, .view = &view, .never_waits = never_waits});
-}
-
-static void begin_look(void) {
-    c.looks_first = true;
-    ck_assert_int_eq(tell(PDK__ENTER), PDK__DO_NOTHING);
-    ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_LOOK);
 }
 
 START_TEST(somebody_is_there_and_nothing_is_written) {
@@ -246,13 +255,6 @@ START_TEST(nobody_is_there_or_it_waits_by_now) {
 }
 END_TEST
 
-START_TEST(no_directory_to_look_at) {
-    begin_look();
-    ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE), PDK__DO_MKDIR);
-    ck_assert_int_eq(answer(PDK__MADE_DIR, PDK__OK), PDK__DO_ENTER);
-}
-END_TEST
-
 START_TEST(a_look_that_was_not_answered_is_repeated) {
     begin_look();
     check_paused(answer(PDK__LISTED, PDK__NOT_NOW), PDK__DO_LOOK);
@@ -264,26 +266,6 @@ START_TEST(a_look_that_was_not_answered_is_repeated) {
     ck_assert_int_eq(look(NULL, true), PDK__DO_NOTHING);
     ck_assert_int_eq(c.phase, PDK__GONE);
     ck_assert(!c.found_somebody);
-}
-END_TEST
-
-START_TEST(a_look_that_is_refused) {
-    static const struct {
-        enum pdk__result result;
-        pdk_status failure;
-    } cases_of[] = {{PDK__NOT_ALLOWED, PDK_NO_PERMISSION}, {PDK__REFUSED, PDK_UNSUPPORTED}, {PDK__LIMITED, PDK_LIMIT}};
-    for (size_t i = 0; i < 3; i++) {
-        setup();
-        begin_look();
-        ck_assert_int_eq(answer(PDK__LISTED, cases_of[i].result), PDK__DO_NOTHING);
-        ck_assert_int_eq(c.failure, cases_of[i].failure);
-        ck_assert_int_eq(c.phase, PDK__GONE);
-    }
-    setup();
-    begin_look();
-    ck_assert_int_eq(list_beyond_limits(), PDK__DO_NOTHING);
-    ck_assert_int_eq(c.failure, PDK_LIMIT);
-    ck_assert_int_eq(c.phase, PDK__GONE);
 }
 END_TEST
 
@@ -349,13 +331,12 @@ START_TEST(a_pause_needs_no_connection) {
 END_TEST
 
 int main(void) {
-    return ts_run("contender_answers", setup, NULL, the_directory_is_made, a_token_that_went_back_is_never_granted,
-                  a_stuck_number_is_nobodys, refusals_of_the_create_are_final, a_create_not_now_is_repeated_later,
-                  answers_to_a_list_in_the_queue, answers_to_a_watch, an_unproven_list_proves_nothing,
-                  who_may_not_look_is_stuck, a_candidate_may_be_anothers, a_delete_is_repeated_until_it_is_answered,
-                  somebody_is_there_and_nothing_is_written, nobody_is_there_or_it_waits_by_now, no_directory_to_look_at,
-                  a_look_that_was_not_answered_is_repeated, a_look_that_is_refused,
-                  an_unprotected_directory_grants_nothing, the_first_failure_is_the_one_reported,
-                  next_is_who_was_listed_and_stays, a_fresh_lease_is_no_news_behind_somebody,
-                  a_pause_needs_no_connection, NULL);
+    return ts_run("contender_answers", setup, NULL, one_answer, a_list_beyond_limits, a_delete_waits_for_a_connection,
+                  a_list_without_our_node, who_is_stuck_waits_for_the_end_of_the_session,
+                  a_token_that_went_back_is_never_granted, a_stuck_number_is_nobodys,
+                  a_create_not_now_is_repeated_later, an_unproven_list_proves_nothing,
+                  somebody_is_there_and_nothing_is_written, nobody_is_there_or_it_waits_by_now,
+                  a_look_that_was_not_answered_is_repeated, an_unprotected_directory_grants_nothing,
+                  the_first_failure_is_the_one_reported, next_is_who_was_listed_and_stays,
+                  a_fresh_lease_is_no_news_behind_somebody, a_pause_needs_no_connection, NULL);
 }
