@@ -375,6 +375,18 @@ START_TEST(close_answers_everything_but_it_is_still_sent) {
 }
 END_TEST
 
+START_TEST(close_without_a_connection_leaves_the_session_to_its_timeout) {
+    clients_and_a_node();
+    sim_client_cut(&client_b.process);
+    ck_assert(client_awaits(&client_b, SECOND));
+    client_close(&client_b);
+    bench_pass(TIMEOUT / 2);
+    ck_assert_ptr_nonnull(sim_tree_find(sim_truth(bench_ensemble), "/l/x-0000000000"));
+    bench_pass(TIMEOUT);
+    ck_assert_ptr_null(sim_tree_find(sim_truth(bench_ensemble), "/l/x-0000000000"));
+}
+END_TEST
+
 START_TEST(a_paused_process_hears_it_all_later) {
     clients_and_a_node();
     client_submit(&client_a, 1, PDK__OP_WATCH, "/l/x-0000000000");
@@ -470,6 +482,7 @@ int main(void) {
                   it_visits_every_server_but_one_that_is_behind, the_servers_have_the_last_word_on_the_timeout,
                   a_silent_connection_is_given_up, watches_are_set_again_elsewhere,
                   a_server_without_containers_gets_a_plain_directory, a_code_is_the_servers,
-                  close_answers_everything_but_it_is_still_sent, a_paused_process_hears_it_all_later,
+                  close_answers_everything_but_it_is_still_sent,
+                  close_without_a_connection_leaves_the_session_to_its_timeout, a_paused_process_hears_it_all_later,
                   a_killed_process_reaches_nobody, a_process_has_a_clock_and_late_threads_of_its_own, NULL);
 }

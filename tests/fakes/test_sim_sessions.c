@@ -261,35 +261,36 @@ START_TEST(a_write_by_the_old_way_is_refused) {
 }
 END_TEST
 
-/* The move overtakes a write that is on its way from the old server. */
-START_TEST(a_late_write_of_a_moved_session_is_refused) {
+/* What it has sent through its first server is on its way for long. It comes back there, or moves. */
+static void come_late(const struct sim_packet *packet, bool moves) {
     begin(3);
     int32_t leader = sim_bench_leader(), slow = sim_bench_follower(0);
     sim_player_connect(&sim_a, slow);
     sim_net.extra[slow][leader] = 300 * SIM_MS;
-    sim_player_create(&sim_a, 1, "/a", SIM_EPHEMERAL);
+    sim_player_send(&sim_a, packet);
     sim_bench_run(5);
     sim_player_leave(&sim_a);
-    sim_player_connect(&sim_a, sim_bench_follower(1));
+    sim_player_dial(&sim_a, moves ? sim_bench_follower(1) : slow);
+    sim_bench_run(5);
+}
+
+static const struct sim_packet late_write = {
+    .kind = SIM_REQUEST, .tag = 1, .op = SIM_OP_CREATE, .path = "/a", .mode = SIM_EPHEMERAL};
+
+/* The move overtakes it. */
+START_TEST(a_late_write_of_a_moved_session_is_refused) {
+    come_late(&late_write, true);
     sim_bench_run(1000);
     ck_assert_int_eq(ends.refused, ZSESSIONMOVED);
     sim_player_ask(&sim_a, 2, SIM_OP_LIST, "/");
     sim_bench_run(20);
-    sim_player_check(&sim_a, "2=0");
+    sim_player_check(&sim_a, "connected 2=0");
 }
 END_TEST
 
-/* Back at the same server: the write comes the same way. Reads of the new connection wait behind it. */
+/* Reads of the new connection wait behind it. */
 START_TEST(a_late_write_by_the_same_way_is_executed) {
-    begin(3);
-    int32_t leader = sim_bench_leader(), slow = sim_bench_follower(0);
-    sim_player_connect(&sim_a, slow);
-    sim_net.extra[slow][leader] = 300 * SIM_MS;
-    sim_player_create(&sim_a, 1, "/a", SIM_EPHEMERAL);
-    sim_bench_run(5);
-    sim_player_leave(&sim_a);
-    sim_player_dial(&sim_a, slow);
-    sim_bench_run(5);
+    come_late(&late_write, false);
     sim_player_ask(&sim_a, 2, SIM_OP_LIST, "/");
     sim_bench_run(1000);
     sim_player_check(&sim_a, "connected 2=0,a");
@@ -297,16 +298,9 @@ START_TEST(a_late_write_by_the_same_way_is_executed) {
 END_TEST
 
 START_TEST(a_late_close_ends_a_moved_session) {
-    begin(3);
-    int32_t leader = sim_bench_leader(), slow = sim_bench_follower(0);
-    sim_player_connect(&sim_a, slow);
-    sim_net.extra[slow][leader] = 300 * SIM_MS;
-    sim_player_send(&sim_a, &(struct sim_packet){.kind = SIM_CLOSE});
-    sim_bench_run(5);
-    sim_player_leave(&sim_a);
-    sim_player_connect(&sim_a, sim_bench_follower(1));
+    come_late(&(struct sim_packet){.kind = SIM_CLOSE}, true);
     sim_bench_run(1000);
-    sim_player_check(&sim_a, "end");
+    sim_player_check(&sim_a, "connected end");
     ck_assert(ends.count == 1 && !ends.expired[0]);
 }
 END_TEST
