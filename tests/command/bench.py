@@ -1,10 +1,13 @@
 """What the tests of the command share: a server with links that can be cut, processes, and what they leave in ZooKeeper."""
+import contextlib
 import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -69,6 +72,60 @@ class Server:
         self.process.stdin.close()
         assert self.process.wait() == 0
         self.process.stdout.close()
+
+
+class Way:
+    """A way to a server, with what it makes of the bytes that pass. `hosts` is where it begins."""
+
+    def __init__(self, hosts, words=None):
+        """words: what the server says of itself, by four-letter word, instead of its own."""
+        self.target, self.words = hosts.rsplit(":", 1), words or {}
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.hosts = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        begin = client.recv(4, socket.MSG_PEEK).decode(errors="replace")
+        with client, socket.create_connection(self.target) as server:
+            if begin in self.words:
+                client.recv(4)
+                client.sendall(self.words[begin].encode())
+                return
+            pieces = self.pieces(begin)
+            back = threading.Thread(target=self.carry, args=(server, client, pieces, False), daemon=True)
+            back.start()
+            self.carry(client, server, pieces, True)
+            back.join()
+
+    @staticmethod
+    def carry(source, sink, pieces, up):
+        with contextlib.suppress(OSError):
+            for data in pieces(source, up):
+                sink.sendall(data)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def pieces(self, _begin):
+        """For a connection: gives what is passed on, of a source, up to the server or down from it."""
+        def passed(source, up):
+            while data := source.recv(65536):
+                yield self.passed(data, up)
+        return passed
+
+    def passed(self, data, _up):
+        return data
+
+    def close(self):
+        self.listener.close()
 
 
 class Case(unittest.TestCase):

@@ -8,14 +8,13 @@ import signal
 import socket
 import struct
 import subprocess
-import threading
 import time
 import unittest
 import unittest.mock
 
 from kazoo.security import READ_ACL_UNSAFE, make_digest_acl
 
-from bench import BUILD, SLACK, Case, Server, children, wait_for
+from bench import BUILD, SLACK, Case, Server, Way, children, wait_for
 
 WALLCLOCK = str(BUILD / "docker/chaos/wallclock.so")
 UUID = "00000000-0000-0000-0000-000000000000"
@@ -45,51 +44,16 @@ def says(address, words):
         return False
 
 
-class Proxy:
-    """A way to a server that is late, or says something else of itself."""
+class Proxy(Way):
+    """It is late, or says something else of the server."""
 
     def __init__(self, hosts, delay=0, words=None):
-        self.target, self.delay, self.words = hosts.rsplit(":", 1), delay, words or {}
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.hosts = f"127.0.0.1:{self.listener.getsockname()[1]}"
-        threading.Thread(target=self.accept, daemon=True).start()
+        super().__init__(hosts, words)
+        self.delay = delay
 
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
-
-    def serve(self, client):
-        begin = client.recv(4, socket.MSG_PEEK).decode(errors="replace")
-        if begin in self.words:
-            client.recv(4)
-            client.sendall(self.words[begin].encode())
-            client.close()
-            return
-        with client, socket.create_connection(self.target) as server:
-            back = threading.Thread(target=self.forward, args=(server, client), daemon=True)
-            back.start()
-            self.forward(client, server)
-            back.join()
-
-    def forward(self, source, sink):
-        try:
-            while data := source.recv(65536):
-                time.sleep(self.delay)
-                sink.sendall(data)
-        except OSError:
-            pass
-        for end in (source, sink):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def close(self):
-        self.listener.close()
+    def passed(self, data, _up):
+        time.sleep(self.delay)
+        return data
 
 
 class Doctor(Case):

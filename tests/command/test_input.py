@@ -7,45 +7,20 @@ import pathlib
 import resource
 import signal
 import subprocess
-import socket
-import threading
 import unittest
 
-from bench import BUILD, PATIENCE, Case, children, wait_for
+from bench import BUILD, PATIENCE, Case, Way, children, wait_for
 
 SECRET = "open sesame"
 
 
-class Listener:
-    """A way to a server, which keeps all that clients say."""
+class Listener(Way):
+    """It keeps all that clients say."""
+    seen = b""
 
-    def __init__(self, server):
-        self.server, self.seen = server, b""
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.socket.accept()
-            except OSError:
-                return
-            host, port = self.server.rsplit(":", 1)
-            server = socket.create_connection((host, int(port)))
-            threading.Thread(target=self.carry, args=(client, server, True), daemon=True).start()
-            threading.Thread(target=self.carry, args=(server, client, False), daemon=True).start()
-
-    def carry(self, one, other, keep):
-        with contextlib.suppress(OSError):
-            while data := one.recv(65536):
-                self.seen += data if keep else b""
-                other.sendall(data)
-        with contextlib.suppress(OSError):
-            other.shutdown(socket.SHUT_WR)
-
-    def close(self):
-        self.socket.close()
+    def passed(self, data, up):
+        self.seen += data if up else b""
+        return data
 
 
 class Bad(Case):
@@ -216,7 +191,7 @@ class Programs(unittest.TestCase):
                 ("--queue", [source / "tests/command/series"]), ("--seconds", [source / "tests/trials/trial", "rwlock"]),
                 ("--session", [source / "tests/trials/trial", "election"]), ("--tick", [source / "tests/trials/trial", "rwlock"]),
                 ("--times", [source / "tests/fencing/play", "hosts"]), ("--at-once", [source / "tests/fencing/play", "hosts"]),
-                ("--cuts", [programs / "cut"]), ("--cycles", [programs / "soak"]), ("--handovers", [programs / "soak"]),
+                ("--cycles", [programs / "soak"]), ("--handovers", [programs / "soak"]),
                 ("--rounds", [programs / "majority"]), ("--processes", [programs / "majority"]), ("--members", [programs / "group_storm"]),
                 ("--sessions", [programs / "group_storm"]), ("--watchers", [programs / "group_storm"]),
                 ("--writers", [programs / "fence_crash"]), ("--kills", [programs / "fence_crash"]), ("--nodes", [programs / "zk"]),
@@ -334,14 +309,14 @@ class Credentials(Case):
         self.addCleanup(proxy.close)
         config = self.file("config")
         run = ["run", "--config", config, self.path, "--", "true"]
-        config.write_text(f"[paddock]\nservers={proxy.address}\ndigest-file={self.file('secret')}\n")
+        config.write_text(f"[paddock]\nservers={proxy.hosts}\ndigest-file={self.file('secret')}\n")
         self.environment.pop("PADDOCK_SERVERS", None)
         self.paddock(0, *run)
         self.assertIn(SECRET.encode(), proxy.seen)
-        self.paddock(0, "run", "-s", proxy.address, "--config", config, self.path, "--", "true")  # the same servers
+        self.paddock(0, "run", "-s", proxy.hosts, "--config", config, self.path, "--", "true")  # the same servers
         config.write_text(f"[paddock]\nservers=127.0.0.1:1\ndigest-file={self.file('secret')}\n")
-        for others in (["-s", proxy.address], []):
-            self.environment["PADDOCK_SERVERS"] = proxy.address
+        for others in (["-s", proxy.hosts], []):
+            self.environment["PADDOCK_SERVERS"] = proxy.hosts
             proxy.seen = b""
             self.path += "-open"
             _, err = self.paddock(0, "run", *others, "--config", config, self.path, "--", "true")

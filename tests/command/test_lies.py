@@ -3,10 +3,9 @@
 import json
 import socket
 import struct
-import threading
 import unittest
 
-from bench import Case
+from bench import Case, Way
 
 INTS = (-1, 0, 1, 2**31 - 1, -2**31)
 LONGS = (-1, 0, 2**63 - 1, -2**63)
@@ -37,34 +36,13 @@ def lies_about(kind, body):
     return lies
 
 
-class Liar:
-    """In front of a server. It tells the lie of that number in each answer to requests of that type, and says what it was asked to of itself."""
+class Liar(Way):
+    """It tells the lie of that number in each answer to requests of that type, and says what it was asked to of the server."""
 
     def __init__(self, hosts, kind=None, number=0, words=None):
-        self.target, self.kind, self.number, self.words = hosts.rsplit(":", 1), kind, number, words or {}
+        super().__init__(hosts, words)
+        self.kind, self.number = kind, number
         self.told, self.all = 0, None
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.hosts = f"127.0.0.1:{self.listener.getsockname()[1]}"
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
-
-    def serve(self, client):
-        begin = client.recv(4, socket.MSG_PEEK).decode(errors="replace")
-        with client, socket.create_connection(self.target) as server:
-            if begin in self.words:
-                client.recv(4)
-                client.sendall(self.words[begin].encode())
-                return
-            asked = {}
-            threading.Thread(target=self.forward, args=(client, server, asked, False), daemon=True).start()
-            self.forward(server, client, asked, begin.isalpha())
 
     @staticmethod
     def frame(source):
@@ -72,30 +50,21 @@ class Liar:
         size = struct.unpack(">i", head)[0] if len(head) == 4 else 0
         return source.recv(size, socket.MSG_WAITALL) if 0 < size < 1 << 24 else None
 
-    def forward(self, source, sink, asked, text):
+    def pieces(self, begin):
         """Frames, or a text."""
-        first = True
-        try:
-            while data := source.recv(65536) if text else self.frame(source):
-                if not text:
-                    data = self.pass_on(source, data, asked, first)
-                    data = struct.pack(">i", len(data)) + data
-                first = False
-                sink.sendall(data)
-        except OSError:
-            pass
-        for end in (source, sink):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+        asked = {}
 
-    def pass_on(self, source, body, asked, first):
-        if first:
-            return body
+        def frames(source, up):
+            first = True
+            while data := self.frame(source):
+                data = data if first else self.pass_on(data, asked, up)
+                first = False
+                yield struct.pack(">i", len(data)) + data
+        return super().pieces(begin) if begin.isalpha() else frames
+
+    def pass_on(self, body, asked, up):
         xid, what = struct.unpack(">ii", body[:8])
-        upward = source.getpeername()[1] != int(self.target[1])
-        if upward:
+        if up:
             asked[xid] = what
         elif self.kind and asked.get(xid) == self.kind and len(body) >= 16 + 4 + 68:
             lies = lies_about(self.kind, body)
@@ -103,9 +72,6 @@ class Liar:
             self.told += 1
             return lies[self.number % len(lies)]
         return body
-
-    def close(self):
-        self.listener.close()
 
 
 class Lies(Case):
