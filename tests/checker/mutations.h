@@ -72,6 +72,16 @@ bool spoil_idle_stripe(struct history *h, struct sim_random *chance);
 bool spoil_admitted(struct history *h, struct sim_random *chance);
 bool spoil_number_of_stripes(struct history *h, struct sim_random *chance);
 
+/* --- mutations_group.c */
+bool spoil_second_member(struct history *h, struct sim_random *chance);
+bool spoil_dropped_data(struct history *h, struct sim_random *chance);
+bool spoil_amend_answer(struct history *h, struct sim_random *chance);
+bool spoil_parted_twice(struct history *h, struct sim_random *chance);
+bool spoil_shown_member(struct history *h, struct sim_random *chance);
+bool spoil_dropped_difference(struct history *h, struct sim_random *chance);
+bool spoil_member_back(struct history *h, struct sim_random *chance);
+bool spoil_exact_view(struct history *h, struct sim_random *chance);
+
 /* --- mutations_delay.c */
 bool spoil_delay(struct history *h, struct sim_random *chance);
 bool spoil_dropped_pledge(struct history *h, struct sim_random *chance);

@@ -33,8 +33,14 @@ static bool duplicate(struct history *h, int32_t at) { return at >= 0 && mutatio
 
 static bool is_elected(const struct history *h, int32_t at) { return is_kind(h, at, HISTORY_ELECTED); }
 
+/* A member of a group may know of its hold before the callback. */
+static bool is_elected_to_office(const struct history *h, int32_t at) {
+    const struct history_event *grant = is_elected(h, at) ? mutation_grant(h, (int32_t)h->events[at].b) : NULL;
+    return grant && plan_recipe(mutations_plan, grant->path) == PLAN_RECIPE_ELECTION;
+}
+
 bool spoil_elected_over(struct history *h, struct sim_random *chance) {
-    int32_t at = mutation_pick(h, chance, is_elected);
+    int32_t at = mutation_pick(h, chance, is_elected_to_office);
     if (at < 0)
         return false;
     struct history_event ended = {.at = h->events[at].at, .kind = HISTORY_ENDED, .id = (int32_t)h->events[at].b};
@@ -100,7 +106,7 @@ bool spoil_resigned(struct history *h, struct sim_random *chance) {
 
 /* One more node of the leader's. */
 bool spoil_requeued(struct history *h, struct sim_random *chance) {
-    int32_t at = mutation_pick(h, chance, is_elected);
+    int32_t at = mutation_pick(h, chance, is_elected_to_office);
     for (int32_t i = 0; i < at; i++)
         if (is_kind(h, i, HISTORY_CREATED) && h->events[i].a == h->events[at].a) {
             struct history_event node = h->events[i];

@@ -100,8 +100,6 @@ JUDGES = {
                  packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"], needs="simulations"),
     "answers": Judge("tests/unit/test_contender_answers.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
                      packages=["check", "glib-2.0"], libraries=["-lpthread"]),
-    "group": check_program("tests/fakes/test_driver_group_play.c", "tests/fakes/group_truth.c", "tests/fakes/trouble.c",
-                           "tests/fakes/platform_bench.c", *SUPPORT, needs="simulations"),
     "asks": check_program("tests/fakes/test_driver_job.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "striped_connection": check_program("tests/fakes/test_driver_stripes.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "majority": Judge("tests/model/test_majority_model.c", "tests/model/majority*.c", "tests/model/record*.c",

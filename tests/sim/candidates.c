@@ -49,10 +49,11 @@ static void note_stopped(const struct observing *o) {
 static void stop_in(void *subject, void *what) {
     struct observing *o = subject;
     (void)what;
-    if (!o->observer)
+    if (!o->observer && !o->watcher)
         return;
     note_stopped(o);
     pdk_observer_close(g_steal_pointer(&o->observer));
+    pdk_group_watcher_close(g_steal_pointer(&o->watcher));
 }
 
 void candidates_stop_observers(struct client *client) {
@@ -73,7 +74,11 @@ void candidates_observe(void *subject, void *what) {
     struct observing *o = client && workload_object(client, lock) ? begin_observing(client, lock, true) : NULL;
     if (!o)
         return;
-    if (pdk_election_observe(client->objects[lock].election, on_leader, o, on_freed, &o->observer) != PDK_OK)
+    pdk_status status =
+        plan_recipe(player->d->plan, lock / 2) == PLAN_RECIPE_GROUP
+            ? members_watch(o, lock, on_freed)
+            : pdk_election_observe(client->objects[lock].election, on_leader, o, on_freed, &o->observer);
+    if (status != PDK_OK)
         g_error("cannot observe: %s", pdk_last_error());
     if (ms > 0)
         sim_run_in(client->process, player->d->agenda.now + ms * SIM_MS, true, stop_in, o, NULL);
@@ -111,7 +116,9 @@ static void leave(struct candidate *c) {
     struct deployment *d = client->player->d;
     int32_t again = c->action->value[PLAN_AGAIN];
     note_given_up(c);
-    if (pdk_election_leave(client->objects[c->lock].election) != PDK_OK)
+    if (plan_recipe(d->plan, c->lock / 2) == PLAN_RECIPE_GROUP)
+        members_leave(c);
+    else if (pdk_election_leave(client->objects[c->lock].election) != PDK_OK)
         g_error("cannot leave: %s", pdk_last_error());
     note_left(c, HISTORY_LEFT, PDK_OK);
     if (again > 0 && !d->healed)
@@ -250,7 +257,9 @@ void candidates_join(void *subject, void *what) {
     calls.leader = c->watching ? on_heard : NULL;
     calls.failed = on_failed;
     calls.user = c;
-    pdk_status status = pdk_election_join(client->objects[lock].election, &calls);
+    pdk_status status = plan_recipe(player->d->plan, lock / 2) == PLAN_RECIPE_GROUP
+                            ? members_join(c, &calls)
+                            : pdk_election_join(client->objects[lock].election, &calls);
     if (status != PDK_OK)
         on_failed(status, c);
 }

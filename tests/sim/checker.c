@@ -32,8 +32,13 @@ void checker_begin(struct checker *c, const struct plan *plan) {
     c->detail[0] = '\0';
     c->healed_at = INT64_MAX;
     c->holds_count = c->claims_count = c->nodes_count = c->live_count = c->valid_count = c->misled_count = 0;
-    c->candidacies_count = c->observers_count = c->asks_count = 0;
+    c->candidacies_count = c->observers_count = c->asks_count = c->data_count = c->reports_count = 0;
+    c->group_zxid = 0;
     c->calm = plan_is_calm(plan);
+    c->servers_well = true;
+    for (int32_t i = 0; i < plan->count; i++)
+        c->servers_well =
+            c->servers_well && (plan->actions[i].kind < PLAN_BLOCK || plan->actions[i].kind > PLAN_ANSWER);
     c->listens = plan->listens != 0;
     c->every = plan->every;
     c->edge = plan_edge(plan);
@@ -96,6 +101,7 @@ static void killed(struct checker *c, const struct history_event *e) {
 static void settled(struct checker *c, const struct history_event *e) {
     c->evaluated[CHECK_ENDLESS]++;
     checker_claims_end(c, e);
+    checker_members_settled(c, e);
     checker_candidates_settled(c, e);
     checker_observers_look(c, e);
     if (!e->a)
@@ -109,6 +115,7 @@ static void ended(struct checker *c, const struct history_event *e) {
     checker_sets_end(c, e);
     checker_asks_end(c, e);
     checker_candidates_end(c, e);
+    checker_members_end(c, e);
     checker_nodes_end(c, e);
     checker_delay_end(c, e);
     checker_observers_look(c, e);
@@ -178,6 +185,13 @@ static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct h
     [HISTORY_LEADER] = checker_observer_event,
     [HISTORY_STOPPED] = checker_observer_event,
     [HISTORY_FREED] = checker_observer_event,
+    [HISTORY_DIFFERENCE] = checker_observer_event,
+    [HISTORY_MEMBER] = checker_observer_event,
+    [HISTORY_VIEW] = checker_observer_event,
+    [HISTORY_CHANGED] = checker_node_event,
+    [HISTORY_AMENDS] = checker_candidate_event,
+    [HISTORY_AMENDED] = checker_candidate_event,
+    [HISTORY_PARTED] = checker_candidate_event,
     [HISTORY_HEALED] = run_event,
     [HISTORY_STEPS] = run_event,
     [HISTORY_SETTLED] = settled,
@@ -189,7 +203,7 @@ bool checker_look(struct checker *c, const struct history_event *e) {
     return !c->broken;
 }
 
-bool checker_is_settled(const struct checker *c, int64_t at) {
+bool checker_is_settled(struct checker *c, int64_t at) {
     int32_t candidates, leaders;
     for (int8_t path = 0; path < PLAN_PATHS; path++)
         if (!checker_is_led(c, path, at, &candidates, &leaders))

@@ -7,6 +7,7 @@
  *     checks_guarded.c     guarded znodes                      checks_delay.c        lock-delays
  *     checks_set.c         sets of rights                      checks_asks.c         asks to let go, broken nodes
  *     checks_striped.c     striped locks                       checks_records.c      jobs and lease locks
+ *     checks_group.c       members of groups, and views of them
  */
 #ifndef CHECKER_H
 #define CHECKER_H
@@ -81,6 +82,12 @@
     X(OBSERVER_ORDER, "an observer is told of an older leader, or twice of the same")                                  \
     X(OBSERVER_BEHIND, "an observer does not know who leads")                                                          \
     X(OBSERVER_FREED, "an observer's user is not freed, or twice")                                                     \
+    X(MEMBER_NODES, "a member has two nodes, or none at rest")                                                         \
+    X(MEMBER_DATA, "a member's data are not those that it has set, or it is told what is not so")                      \
+    X(MEMBER_FREED, "a member's user is freed twice, or never, or ahead of a callback")                                \
+    X(VIEW_MEMBER, "a view shows a member that never was so")                                                          \
+    X(VIEW_ORDER, "a view and its differences do not follow from the one before")                                      \
+    X(VIEW_EXACT, "an exact view that never stood, or not since the one before")                                       \
     X(GUARDED_LATE, "a write of an older holder lands after a newer one has opened")                                   \
     X(GUARDED_FOREIGN, "a guarded content changes by somebody who has not opened")                                     \
     X(GUARDED_LOST, "a confirmed guarded write never lands, or one lands twice, or over a later one")                  \
@@ -134,6 +141,14 @@ const char *check_words(enum check check);
     X(OUSTED, "deposed by a loss")                                                                                     \
     X(OBSERVED, "observers told of a leader")                                                                          \
     X(VACANT, "observers told of nobody")                                                                              \
+    X(REGISTERED, "members registered")                                                                                \
+    X(PARTED, "members that left")                                                                                     \
+    X(UNLISTED, "registrations lost")                                                                                  \
+    X(AMENDED, "data set")                                                                                             \
+    X(UNSURE, "data not confirmed")                                                                                    \
+    X(VIEWS, "exact views")                                                                                            \
+    X(INEXACT, "other views")                                                                                          \
+    X(CHANGED, "changes of data told")                                                                                 \
     X(GUARDED_OPENED, "guarded znodes opened")                                                                         \
     X(GUARDED_WRITTEN, "guarded writes confirmed")                                                                     \
     X(GUARDED_REFUSED, "guarded writes refused")                                                                       \
@@ -217,14 +232,17 @@ struct checker_node {
     bool was_first, held;       /* held: some hold stands on it, or did */
     bool pledged;               /* its pledge is there */
     int64_t identity_hash, wished_at;
-    int32_t wish;     /* the newest ask that stands in it */
-    bool told, heard; /* of that one; of any */
+    int64_t gone_zxid; /* of a member's, which has its number as identity */
+    int32_t wish;      /* the newest ask that stands in it */
+    bool told, heard;  /* of that one; of any */
 };
 
 struct checker_candidacy {
     int32_t session, identity, hold;
     int8_t process, path;
     bool known, told, left;
+    int64_t data, due, deadline; /* of a member: set last; when that is to be answered */
+    bool amends, stands, freed;  /* stands: it was told that they do */
 };
 
 struct checker_observer {
@@ -232,6 +250,23 @@ struct checker_observer {
     int32_t session, identity;
     int8_t process, path;
     bool known, told, frees, stopped, freed; /* frees: there is a user_free */
+    /* Of a group: told: the last view was exact, and stood when live_token was the newest zxid. */
+    int64_t views, shown_last;
+    int32_t shown; /* in the view that is being told */
+    bool blind;    /* it was told of one that it may not read */
+};
+
+/* The data of a member's node, from that zxid on. */
+struct checker_data {
+    int64_t zxid, data;
+    int32_t node;
+};
+
+/* What a watcher was told last of a member's node. */
+struct checker_report {
+    int64_t token, changed;
+    int32_t observer;
+    bool left;
 };
 
 /* The nodes in which an ask has been written, how often, and how often their holders were told. */
@@ -256,6 +291,7 @@ struct checker_session {
 
 struct checker_process {
     int64_t late, resumed_at;
+    bool misled; /* a server gave it a false answer */
 };
 
 struct checker_path {
@@ -284,6 +320,7 @@ struct checker {
     int32_t every, edge, least, most, duration, request, keep, rates; /* of the plan */
     bool retry;
     bool disagree, calm, listens;
+    bool servers_well;            /* and the links, and no answer is false */
     int64_t timeout, round_trips; /* where nothing goes wrong, some of them take no longer */
     bool broken;
     enum check check;
@@ -293,7 +330,8 @@ struct checker {
     /* the state */
     int64_t healed_at;
     int32_t holds_count, claims_count, nodes_count, live_count, valid_count, misled_count;
-    int32_t candidacies_count, observers_count, asks_count;
+    int32_t candidacies_count, observers_count, asks_count, data_count, reports_count;
+    int64_t group_zxid; /* of the newest change of a group */
     struct checker_process processes[PLAN_PROCESSES];
     struct checker_path paths[PLAN_QUEUES];
     struct checker_session sessions[HISTORY_SESSIONS];
@@ -304,6 +342,8 @@ struct checker {
     struct checker_node nodes[HISTORY_NODES];
     struct checker_candidacy candidacies[HISTORY_CANDIDACIES];
     struct checker_observer observers[HISTORY_OBSERVERS];
+    struct checker_data data[HISTORY_DATA];
+    struct checker_report reports[HISTORY_REPORTS];
     struct checker_content contents[PLAN_PATHS][HISTORY_CONTENTS];
     int32_t live[HISTORY_NODES];  /* indices of nodes that exist */
     int32_t valid[HISTORY_HOLDS]; /* indices of holds that are not over by their word */
@@ -314,7 +354,7 @@ void checker_begin(struct checker *c, const struct plan *plan);
 /* One more event. false: a promise is broken, and the checker looks at nothing more. */
 bool checker_look(struct checker *c, const struct history_event *event);
 /* Each election has its leader, and every observer knows that leader. */
-bool checker_is_settled(const struct checker *c, int64_t at);
+bool checker_is_settled(struct checker *c, int64_t at);
 /* The whole history. */
 bool checker_look_all(struct checker *c, const struct plan *plan, const struct history *h);
 
@@ -333,10 +373,10 @@ void checker_candidate_created(struct checker *c, const struct history_event *e)
 /* The candidates in office, and those that wait for it; and at the very end. */
 void checker_candidates_settled(struct checker *c, const struct history_event *e);
 void checker_candidates_end(struct checker *c, const struct history_event *e);
-/* One candidate leads, where there are any. Also counts candidates and leaders. */
+/* One candidate leads, where there are any; all are members. Also counts candidates and leaders. */
 bool checker_is_led(const struct checker *c, int8_t path, int64_t at, int32_t *candidates, int32_t *leaders);
 /* Its last report names the leader, or it need not. */
-bool checker_knows(const struct checker *c, const struct checker_observer *observer);
+bool checker_knows(struct checker *c, const struct checker_observer *observer);
 void checker_observer_event(struct checker *c, const struct history_event *e);
 void checker_observers_look(struct checker *c, const struct history_event *e);
 void checker_observers_end(struct checker *c, const struct history_event *e);
@@ -350,6 +390,17 @@ bool checker_record_judges(struct checker *c, const struct checker_claim *claim,
                            const char **wrong);
 void checker_record_delivered(struct checker *c, const struct checker_hold *hold, const struct history_event *e);
 void checker_record_extended(struct checker *c, const struct checker_hold *hold, const struct history_event *e);
+/* Of groups: a node, setting data, all that is served, the very end; a view, and whether the last one is what stands. */
+void checker_member_created(struct checker *c, const struct checker_node *node, const struct history_event *e);
+void checker_member_deleted(struct checker *c, struct checker_node *node, const struct history_event *e);
+void checker_member_changed(struct checker *c, const struct history_event *e);
+void checker_member_event(struct checker *c, const struct history_event *e);
+void checker_members_settled(struct checker *c, const struct history_event *e);
+void checker_members_end(struct checker *c, const struct history_event *e);
+void checker_view_event(struct checker *c, struct checker_observer *o, const struct history_event *e);
+/* The member has one node. */
+bool checker_has_one_node(const struct checker *c, int32_t member);
+bool checker_sees(struct checker *c, const struct checker_observer *o);
 /* The latest time at which something of the process may happen that was due at `due`. */
 int64_t checker_latest(const struct checker *c, int8_t process, int64_t due);
 struct checker_node *checker_node_of(struct checker *c, int64_t czxid);

@@ -9,6 +9,10 @@ static bool is_over(const struct checker *c, const struct checker_candidacy *can
     return c->sessions[candidate->session].closed || c->sessions[candidate->session].closing;
 }
 
+static bool is_member(const struct checker *c, const struct checker_candidacy *candidate) {
+    return c->paths[candidate->path].recipe == PLAN_RECIPE_GROUP;
+}
+
 static void joined(struct checker *c, const struct history_event *e) {
     while (c->candidacies_count <= e->id)
         c->candidacies[c->candidacies_count++].known = false;
@@ -22,12 +26,17 @@ static void joined(struct checker *c, const struct history_event *e) {
     };
 }
 
+/* A member that sets its data looks for its hold, and may know of it ahead of the callback, which follows in any case. */
+static bool has_looked(const struct checker *c, const struct checker_candidacy *candidate) {
+    return is_member(c, candidate) && candidate->data != 0;
+}
+
 static void elected(struct checker *c, struct checker_candidacy *candidate, const struct history_event *e) {
     struct checker_hold *hold = e->b >= 0 && e->b < c->holds_count ? &c->holds[e->b] : NULL;
     c->evaluated[CHECK_TERMS]++;
     c->evaluated[CHECK_ELECTED]++;
     c->evaluated[CHECK_AFTER_LEFT]++;
-    c->met[MET_TERMS]++;
+    c->met[is_member(c, candidate) ? MET_REGISTERED : MET_TERMS]++;
     if (c->sessions[candidate->session].closed)
         checker_break(c, CHECK_SILENCE, e, "candidate %d of p%d is elected", e->id, candidate->process);
     if (candidate->left)
@@ -36,7 +45,7 @@ static void elected(struct checker *c, struct checker_candidacy *candidate, cons
         checker_break(c, CHECK_TERMS, e, "candidate %d of p%d is elected, and not deposed since the last time", e->id,
                       candidate->process);
     if (!hold || !hold->known || hold->received || hold->path != candidate->path || hold->token != e->a ||
-        hold->process != candidate->process || !checker_is_valid(hold, e->at)) {
+        hold->process != candidate->process || !(checker_is_valid(hold, e->at) || has_looked(c, candidate))) {
         checker_break(c, CHECK_ELECTED, e, "candidate %d of p%d, token %llx", e->id, candidate->process,
                       (unsigned long long)e->a);
         return;
@@ -79,7 +88,7 @@ static void deposed(struct checker *c, struct checker_candidacy *candidate, cons
     const char *wrong = wrong_reason(candidate, hold, e);
     candidate->told = false;
     c->evaluated[CHECK_DEPOSED]++;
-    c->met[MET_OUSTED] += e->a != PDK_REASON_NONE;
+    c->met[is_member(c, candidate) ? MET_UNLISTED : MET_OUSTED] += e->a != PDK_REASON_NONE;
     if (wrong)
         checker_break(c, CHECK_DEPOSED, e, "p%d's term with %llx: %s, %s", candidate->process,
                       (unsigned long long)hold->token, pdk_reason_name((pdk_reason)e->a), wrong);
@@ -120,8 +129,12 @@ void checker_candidate_event(struct checker *c, const struct history_event *e) {
         checker_break(c, CHECK_TERMS, e, "candidate %d never joined", e->id);
         return;
     }
+    if (candidate->freed && (e->kind == HISTORY_ELECTED || e->kind == HISTORY_DEPOSED || e->kind == HISTORY_FAILED))
+        checker_break(c, CHECK_MEMBER_FREED, e, "member %d of p%d, and a callback follows", e->id, candidate->process);
     if (e->kind == HISTORY_ELECTED) {
         elected(c, candidate, e);
+    } else if (e->kind == HISTORY_AMENDS || e->kind == HISTORY_AMENDED || e->kind == HISTORY_PARTED) {
+        checker_member_event(c, e);
     } else if (e->kind == HISTORY_DEPOSED) {
         deposed(c, candidate, e);
     } else if (e->kind == HISTORY_RESIGNED) {
@@ -129,7 +142,7 @@ void checker_candidate_event(struct checker *c, const struct history_event *e) {
     } else if (e->kind == HISTORY_FAILED) {
         failed(c, candidate, e);
     } else {
-        c->met[MET_LEFT] += candidate->told && !candidate->left;
+        c->met[is_member(c, candidate) ? MET_PARTED : MET_LEFT] += candidate->told && !candidate->left;
         candidate->left = true;
     }
 }
@@ -164,9 +177,10 @@ bool checker_is_led(const struct checker *c, int8_t path, int64_t at, int32_t *c
         if (!candidate->known || candidate->path != path || candidate->left || is_over(c, candidate))
             continue;
         (*candidates)++;
-        *leaders += candidate->told && checker_is_valid(&c->holds[candidate->hold], at);
+        *leaders += candidate->told && checker_is_valid(&c->holds[candidate->hold], at) &&
+                    (!is_member(c, candidate) || checker_has_one_node(c, i));
     }
-    return *candidates == 0 || *leaders == 1;
+    return *candidates == 0 || *leaders == (c->paths[path].recipe == PLAN_RECIPE_GROUP ? *candidates : 1);
 }
 
 void checker_candidates_settled(struct checker *c, const struct history_event *e) {

@@ -10,6 +10,8 @@ static int32_t meets(struct checker *c, const struct checker_hold *hold, const s
     case PLAN_RECIPE_RWLOCK:
         checker_writer_meets(c, hold, other, e);
         return 0;
+    case PLAN_RECIPE_GROUP: /* nobody keeps anybody out */
+        return 0;
     default:
         checker_break(c, CHECK_EXCLUSION, e,
                       "p%d is granted token %llx/%u while p%d's %llx/%u is valid for another %.3f ms", hold->process,
@@ -124,7 +126,7 @@ void checker_granted(struct checker *c, const struct history_event *e) {
         checker_permits_granted(c, hold, taken, e);
     else if (c->paths[hold->path].recipe == PLAN_RECIPE_RWLOCK)
         checker_rwlock_granted(c, hold, node, e);
-    else
+    else if (c->paths[hold->path].recipe != PLAN_RECIPE_GROUP)
         check_single(c, hold, node, e);
     if (hold->mode == MODE_EXCLUSIVE)
         check_handovers(c, hold, e);

@@ -82,6 +82,7 @@ static void created(struct checker *c, const struct history_event *e) {
     checker_delay_created(c, &node);
     c->live[c->live_count++] = c->nodes_count;
     c->nodes[c->nodes_count++] = node;
+    checker_member_created(c, &c->nodes[c->nodes_count - 1], e);
     note_first(c, e->path);
 }
 
@@ -121,6 +122,7 @@ static void deleted(struct checker *c, const struct history_event *e) {
         check_lease(c, node, e);
     node->gone = true;
     node->gone_at = e->at;
+    checker_member_deleted(c, node, e);
     forget_live(c, node);
     note_first(c, node->path);
 }
@@ -140,6 +142,13 @@ static void woken(struct checker *c, const struct history_event *e) {
     }
 }
 
+static void misled(struct checker *c, const struct history_event *e) {
+    if (e->process >= 0)
+        c->processes[e->process].misled = true;
+    if (c->misled_count < (int32_t)(sizeof c->misled / sizeof c->misled[0]))
+        c->misled[c->misled_count++] = e->a;
+}
+
 void checker_node_event(struct checker *c, const struct history_event *e) {
     if (e->kind == HISTORY_CREATED)
         created(c, e);
@@ -147,8 +156,10 @@ void checker_node_event(struct checker *c, const struct history_event *e) {
         deleted(c, e);
     else if (e->kind == HISTORY_WOKEN)
         woken(c, e);
-    else if (e->kind == HISTORY_MISLED && c->misled_count < (int32_t)(sizeof c->misled / sizeof c->misled[0]))
-        c->misled[c->misled_count++] = e->a;
+    else if (e->kind == HISTORY_CHANGED)
+        checker_member_changed(c, e);
+    else if (e->kind == HISTORY_MISLED)
+        misled(c, e);
     else if (e->kind == HISTORY_CHANGED_FOREIGN)
         checker_break(c, CHECK_OWN_NODES, e, "session %llx", (unsigned long long)e->a);
 }

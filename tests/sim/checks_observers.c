@@ -9,6 +9,8 @@ static void began(struct checker *c, const struct history_event *e) {
         c->observers[c->observers_count++].known = false;
     c->observers[e->id] = (struct checker_observer){
         .session = e->number, .process = e->process, .path = e->path, .known = true, .frees = e->a != 0};
+    if (c->paths[e->path].recipe == PLAN_RECIPE_GROUP)
+        c->observers[e->id].live_token = c->group_zxid;
 }
 
 /* For a number that occurs twice nobody can tell which node was first. None of them is ever granted. */
@@ -68,6 +70,8 @@ void checker_observer_event(struct checker *c, const struct history_event *e) {
         checker_break(c, CHECK_OBSERVED, e, "observer %d does not exist", e->id);
     } else if (e->kind == HISTORY_LEADER) {
         told(c, observer, e);
+    } else if (e->kind == HISTORY_DIFFERENCE || e->kind == HISTORY_MEMBER || e->kind == HISTORY_VIEW) {
+        checker_view_event(c, observer, e);
     } else if (e->kind == HISTORY_STOPPED) {
         observer->stopped = true;
     } else {
@@ -79,10 +83,12 @@ void checker_observer_event(struct checker *c, const struct history_event *e) {
     }
 }
 
-bool checker_knows(const struct checker *c, const struct checker_observer *observer) {
+bool checker_knows(struct checker *c, const struct checker_observer *observer) {
     const struct checker_session *session = &c->sessions[observer->session];
     if (!observer->known || observer->stopped || session->closed || session->closing)
         return true;
+    if (c->paths[observer->path].recipe == PLAN_RECIPE_GROUP)
+        return checker_sees(c, observer);
     const struct checker_node *first = checker_first(c, observer->path);
     return observer->told && observer->token == (first ? first->czxid : 0) &&
            (!first || observer->identity == first->identity || observer->identity == IDENTITY_BY_HAND);

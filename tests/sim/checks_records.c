@@ -15,7 +15,9 @@
 /* Too short for another ask, and ended by anything that wakes it. */
 #define LAST_PAUSE (100 * MS)
 
-bool checker_records(const struct checker *c, int8_t path) { return c->paths[path].recipe >= PLAN_RECIPE_JOB; }
+bool checker_records(const struct checker *c, int8_t path) {
+    return c->paths[path].recipe == PLAN_RECIPE_JOB || c->paths[path].recipe == PLAN_RECIPE_LEASE_LOCK;
+}
 
 static bool is_job(const struct checker *c, int8_t path) { return c->paths[path].recipe == PLAN_RECIPE_JOB; }
 

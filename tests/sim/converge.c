@@ -38,12 +38,12 @@ static bool all_clients(const struct deployment *d, bool (*is_good)(const pdk_se
 }
 
 /* Candidates aside: they have a leader, and all observers know it. */
-static bool is_served(const struct deployment *d) {
+static bool is_served(struct deployment *d) {
     return d->unanswered == 0 && d->holding == 0 && d->guarding == 0 && d->asking == 0 &&
            all_clients(d, is_connected) && checker_is_settled(&d->checker, d->agenda.now);
 }
 
-static bool is_done(const struct deployment *d) {
+static bool is_done(struct deployment *d) {
     return d->unanswered == 0 && d->holding == 0 && d->offices == 0 && d->guarding == 0 && d->asking == 0 &&
            d->checker.live_count == 0 && all_clients(d, has_left) && checker_is_settled(&d->checker, d->agenda.now);
 }
@@ -115,7 +115,7 @@ static void look_at_rest(struct deployment *d) {
 }
 
 /* false: a promise is broken. */
-static bool wait_for(struct deployment *d, bool (*is_good)(const struct deployment *d), bool *in_time) {
+static bool wait_for(struct deployment *d, bool (*is_good)(struct deployment *d), bool *in_time) {
     int64_t until = d->agenda.now + time_to_converge(d);
     while (!(*in_time = is_good(d)) && run_goes_on(d) && sim_step(&d->agenda, until))
         if (!observe(d))

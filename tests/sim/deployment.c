@@ -199,6 +199,9 @@ static void heal(struct deployment *d) {
     transcript_tell(d, "ALL IS HEALED: links, servers, processes; nothing new is asked for");
     faults_heal(d);
     processes_heal(d);
+    for (int32_t i = 0; i < d->plan->processes; i++)
+        if (d->players[i].process && plan_has(d->plan, PLAN_RECIPE_GROUP))
+            sim_run_in(d->players[i].process, d->agenda.now, true, members_amend_all, &d->players[i], NULL);
     observe(d);
 }
 

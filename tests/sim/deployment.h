@@ -10,7 +10,8 @@
  *                 │    ├─ asks.c        asks to let go, breaks,
  *                 │    ├─ guarding.c    guarded znodes, in threads of their own,
  *                 │    ├─ records.c     jobs and lease locks,
- *                 │    └─ candidates.c  candidacies, terms of office, observers
+ *                 │    ├─ candidates.c  candidacies, terms of office, observers,
+ *                 │    └─ members.c     members of groups, their data, watchers
  *                 ├─ resource.c    the resources that holds protect: a fenced one, and a naive one
  *                 ├─ observe*.c ─► history.h, checker.h: what happened, and the promises
  *                 └─ transcript.c  the same in words, when somebody reads it
@@ -26,6 +27,7 @@
 #include "sim_process.h"
 
 #include <paddock/election.h>
+#include <paddock/group.h>
 #include <paddock/guarded.h>
 #include <paddock/job.h>
 #include <paddock/lease_lock.h>
@@ -79,20 +81,22 @@ struct claiming {
     bool answered, closes; /* closes the session in its callback */
 };
 
-/* From join to leave. */
+/* From join to leave; of an office, or as a member of a group, which has a term for each registration. */
 struct candidate {
     struct client *client;
     const struct plan_action *action;
     struct holding *term;       /* elected, and not deposed since */
     struct observing *watching; /* or NULL */
     int32_t id, lock;
-    bool left;
+    int32_t writes; /* of a member, of its data */
+    bool left, amends;
 };
 
 struct observing {
     struct observing *next; /* of the client */
     struct client *client;
-    pdk_observer *observer; /* NULL: a candidate's, or stopped */
+    pdk_observer *observer;     /* NULL: a candidate's, or stopped */
+    pdk_group_watcher *watcher; /* in its place */
     int32_t id;
 };
 
@@ -105,7 +109,8 @@ union object {
     pdk_striped *striped;
     pdk_job *job;
     pdk_lease_lock *lease_lock;
-    void *any; /* NULL: there is none */
+    pdk_member *member; /* of a group: made by joining */
+    void *any;          /* NULL: there is none */
 };
 
 /* One session object in one process, from its opening to its end. */
@@ -309,6 +314,15 @@ void candidate_term_over(struct candidate *candidate);
 void candidate_drop(struct client *client, int32_t lock);
 void candidates_stop_observers(struct client *client);
 
+/* --- members.c, all in the process */
+/* With the callbacks of a candidate. */
+pdk_status members_join(struct candidate *member, const pdk_election_callbacks *calls);
+void members_leave(struct candidate *member);
+void members_amend(void *player, void *action);
+/* Each of them once more. */
+void members_amend_all(void *player, void *nothing);
+pdk_status members_watch(struct observing *o, int32_t lock, void (*freed)(void *user));
+
 /* --- converge.c */
 /* false: a promise is broken, or it went on for too long. */
 bool run_until_healed(struct deployment *d, uint64_t first);
@@ -333,6 +347,8 @@ void observe_killed(struct deployment *d, const struct player *player);
 int32_t observe_hold(struct deployment *d, struct client *client, const pdk_hold *hold);
 /* The number in a candidate's identity, or one of the other IDENTITY_ values. */
 int32_t observe_identity(const char *text);
+/* A member's data: its number, and that of the write, in one; or an IDENTITY_ value. */
+int64_t observe_data(const char *text);
 /* The name of the node at that position in the queue, oldest first, or NULL. */
 const char *observe_contender(const struct deployment *d, int32_t path, int32_t position);
 

@@ -28,7 +28,7 @@ static const char *status_name(int32_t i) { return pdk_status_name((pdk_status)i
 static const char *reason_name(int32_t i) { return pdk_reason_name((pdk_reason)i); }
 static const char *recipe_name(int32_t i) {
     static const char *const names[PLAN_RECIPES] = {"lock", "read/write lock", "semaphore", "election", "striped lock",
-                                                    "job",  "lease lock"};
+                                                    "job",  "lease lock",      "group"};
     return names[i];
 }
 static const char *event_name(int32_t i) {

@@ -127,8 +127,9 @@ static void begin_in(void *subject, void *what) {
 void guarding_begin(struct holding *h) {
     struct deployment *d = h->client->player->d;
     enum plan_recipe recipe = plan_recipe(d->plan, h->path);
-    if (d->plan->guarded == 0 || d->healed || recipe == PLAN_RECIPE_SEMAPHORE || recipe >= PLAN_RECIPE_JOB ||
-        h->path >= PLAN_PATHS || h->shared || h->client->closed || (!h->candidate && h->end != PLAN_END_RELEASE))
+    bool alone = recipe != PLAN_RECIPE_SEMAPHORE && recipe < PLAN_RECIPE_JOB && h->path < PLAN_PATHS && !h->shared;
+    if (d->plan->guarded == 0 || d->healed || !alone || h->client->closed ||
+        (!h->candidate && h->end != PLAN_END_RELEASE))
         return;
     struct guarding *g = sim_alloc(&d->agenda, sizeof *g);
     *g = (struct guarding){.client = h->client, .id = h->id, .path = h->path, .hold_ms = h->value[PLAN_HOLD]};

@@ -24,6 +24,8 @@
 #define HISTORY_OBSERVERS 1024
 #define HISTORY_CONTENTS 2048
 #define HISTORY_ASKINGS 512
+#define HISTORY_DATA 2048
+#define HISTORY_REPORTS 8192
 
 /* X(CONSTANT, "name", "a", "b"): the kind, and what its two numbers mean. */
 #define HISTORY_KINDS(X)                                                                                               \
@@ -85,8 +87,9 @@
     X(FREED, "freed", "", "")                /* id: observer: its user_free */                                         \
     X(CREATED, "created", "czxid",                                                                                     \
       "mark")                            /* id: sequence; extra: ZooKeeper session; number: a candidate's identity; */ \
-                                         /* clock: what its identity looks like */                                     \
-    X(DELETED, "deleted", "czxid", "by") /* id: sequence; by: ZooKeeper session, 0: an admin; extra: owner expired */  \
+                                         /* clock: what its identity looks like; of a member: its data */              \
+    X(DELETED, "deleted", "czxid", "by") /* id: sequence; by: ZooKeeper session, 0: an admin; extra: owner expired; */ \
+                                         /* clock: of a member's, the zxid */                                          \
     X(ASKS, "asks", "token",                                                                                           \
       "due") /* id: ask, of session number, on path; token: of the node to break, 0: to let go; */                     \
              /* extra: due by its clock; passed: another token */                                                      \
@@ -105,7 +108,18 @@
     X(HEALED, "healed", "", "")                                                                                        \
     X(SETTLED, "settled", "in_time", "")    /* everybody was served, but for candidates; now they leave */             \
     X(END, "end", "in_time", "")            /* in_time: it converged */                                                \
-    X(ADMITTED, "admitted", "sequence", "") /* id: hold of any stripe: of the node with which it stood on the path */
+    X(ADMITTED, "admitted", "sequence", "") /* id: hold of any stripe: of the node with which it stood on the path */  \
+    X(CHANGED, "changed", "czxid",                                                                                     \
+      "data")                          /* id: sequence of a member's node; extra: zxid; clock: ZooKeeper session */    \
+    X(AMENDS, "amends", "data", "due") /* id: candidacy of a member; extra: due by its clock */                        \
+    X(AMENDED, "amended", "data", "status")        /* id: candidacy of a member */                                     \
+    X(PARTED, "parted", "", "")                    /* id: candidacy of a member: its user_free */                      \
+    X(DIFFERENCE, "difference", "before", "after") /* id: observer: so a node has changed; extra: its token, */        \
+                                                   /* -1: of two nodes; or UNREADABLE */                               \
+    X(MEMBER, "member", "token", "changed") /* id: observer; extra: data; clock: ZooKeeper session; sequence; */       \
+                                            /* mode: status */                                                         \
+    X(VIEW, "view", "number", "exact")      /* id: observer: it is told of those, in one; count: how many; */          \
+                                            /* extra: differences */
 
 enum history_kind {
 #define HISTORY_KIND_CONSTANT(constant, name, a, b) HISTORY_##constant,
@@ -138,6 +152,8 @@ enum history_call { CALL_OPEN, CALL_GET, CALL_SET, CALL_CREATE, CALL_DELETE };
 /* The leader that observers name: nobody, or not one of ours; a text that an admin wrote; a candidate whose node may
  * not be read. */
 enum { IDENTITY_FOREIGN = -1, IDENTITY_BY_HAND = -2, IDENTITY_UNREADABLE = -3 };
+/* Of a DIFFERENCE: the member may not be read. */
+enum { UNREADABLE = -2 };
 
 struct history {
     int32_t count;

@@ -142,9 +142,10 @@ struct holding *holding_begin(struct client *client, pdk_hold *hold, const struc
     return h;
 }
 
-/* Nothing orders the writes of permit holders. */
+/* Nothing orders the writes of permit holders, nor of members. */
 static bool writes(const struct holding *h) {
-    return plan_recipe(h->client->player->d->plan, h->path) != PLAN_RECIPE_SEMAPHORE;
+    enum plan_recipe recipe = plan_recipe(h->client->player->d->plan, h->path);
+    return recipe != PLAN_RECIPE_SEMAPHORE && recipe != PLAN_RECIPE_GROUP;
 }
 
 void holding_use(struct holding *h) {

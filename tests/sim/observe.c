@@ -239,6 +239,12 @@ static void forget_ended(struct deployment *d) {
 
 int32_t observe_hold(struct deployment *d, struct client *client, const pdk_hold *hold) {
     struct believed *b = find(d, hold);
+    for (int32_t i = b ? 0 : d->checker.holds_count; i-- > 0;) { /* it has ended, and is told all the same */
+        const struct checker_hold *ended = &d->checker.holds[i];
+        if (ended->known && ended->session == client->number && ended->token == hold->token &&
+            ended->handover == hold->handover)
+            return i;
+    }
     if (!b)
         b = begin(d, client, hold);
     return b ? b->id : -1;

@@ -13,11 +13,8 @@
 static const struct {
     const char *token;
     enum history_mode mode;
-} curators[] = {{"-lock-", MODE_EXCLUSIVE},
-                {"-__WRIT__", MODE_EXCLUSIVE},
-                {"-__READ__", MODE_SHARED},
-                {"-latch-", MODE_EXCLUSIVE},
-                {"-lease-", MODE_PERMIT}},
+} curators[] = {{"-lock-", MODE_EXCLUSIVE},  {"-__WRIT__", MODE_EXCLUSIVE}, {"-__READ__", MODE_SHARED},
+                {"-latch-", MODE_EXCLUSIVE}, {"-lease-", MODE_PERMIT},      {"-member-", MODE_SHARED}},
   kazoos[] = {{"__lock__", MODE_EXCLUSIVE}, {"__rlock__", MODE_SHARED}};
 
 static const char *number_of(const char *name, enum history_mode *mode) {
@@ -104,7 +101,7 @@ void observe_look_on(struct deployment *d) {
         checker_look(&d->checker, &d->history.events[d->looked]);
 }
 
-static void note_deleted(struct deployment *d, const struct checker_node *node, int64_t by, bool expired) {
+static void note_deleted(struct deployment *d, const struct checker_node *node, int64_t by, const struct sim_txn *txn) {
     struct history_event *event = note(d, HISTORY_DELETED, node->sequence, NULL);
     if (!event)
         return;
@@ -112,7 +109,9 @@ static void note_deleted(struct deployment *d, const struct checker_node *node, 
     event->mode = node->mode;
     event->a = node->czxid;
     event->b = by;
-    event->extra = expired;
+    event->extra = txn->kind == SIM_TXN_CLOSE && txn->expired;
+    if (plan_recipe(d->plan, node->path) == PLAN_RECIPE_GROUP)
+        event->clock = txn->zxid;
 }
 
 /* The pledge of a contender with a lock-delay: "pledge-", the contender's UUID, "-", and its number. */
@@ -165,6 +164,13 @@ static bool note_number(struct deployment *d, int32_t path, const char *text, co
     return true;
 }
 
+int64_t observe_data(const char *text) {
+    int member, write, end = 0;
+    if (text && sscanf(text, "m%d.%d%n", &member, &write, &end) == 2 && text[end] == '\0')
+        return (int64_t)member << 32 | write;
+    return observe_identity(text);
+}
+
 static void on_created(struct deployment *d, const struct sim_txn *txn) {
     const char *text;
     struct observed_name name;
@@ -184,6 +190,10 @@ static void on_created(struct deployment *d, const struct sim_txn *txn) {
     event->clock = txn->data ? (int64_t)g_str_hash(txn->data) : 0;
     if (plan_recipe(d->plan, path) == PLAN_RECIPE_ELECTION)
         event->number = observe_identity(txn->data);
+    if (plan_recipe(d->plan, path) != PLAN_RECIPE_GROUP)
+        return;
+    event->clock = observe_data(txn->data);
+    event->number = (int32_t)(event->clock >> 32);
 }
 
 static void note_changed_foreign(struct deployment *d, int64_t session) {
@@ -199,7 +209,7 @@ static void on_deleted(struct deployment *d, const struct sim_txn *txn) {
     if (path >= 0 && observe_name(text, &name)) {
         const struct checker_node *node = live_node(d, path, &name);
         if (node)
-            note_deleted(d, node, txn->session, false);
+            note_deleted(d, node, txn->session, txn);
     } else if (path >= 0 && text[0] == '\0' && (txn->session == 0 || d->plan->first > 1000000)) {
         struct history_event *event = note(d, HISTORY_RMDIR, 0, NULL);
         if (event)
@@ -309,11 +319,30 @@ static bool note_wish(struct deployment *d, int32_t path, const char *text, cons
     return true;
 }
 
+/* By its owner, or an admin. */
+static bool note_changed(struct deployment *d, int32_t path, const char *text, const struct sim_txn *txn) {
+    struct observed_name name;
+    bool of_member = plan_recipe(d->plan, path) == PLAN_RECIPE_GROUP && observe_name(text, &name);
+    const struct checker_node *node = of_member ? live_node(d, path, &name) : NULL;
+    if (!node || txn->mode != SIM_SET_DATA || (txn->session != 0 && txn->session != node->session))
+        return false;
+    struct history_event *event = note(d, HISTORY_CHANGED, node->sequence, NULL);
+    if (!event)
+        return true;
+    event->path = (int8_t)path;
+    event->a = node->czxid;
+    event->b = observe_data(txn->data);
+    event->extra = txn->zxid;
+    event->clock = txn->session;
+    return true;
+}
+
 /* The number of permits may be noted where it is not. */
 static void on_set(struct deployment *d, const struct sim_txn *txn) {
     const char *name;
     int32_t path = observe_path(d->plan, txn->path, &name);
-    if (path >= 0 && (note_wish(d, path, name, txn) || note_number(d, path, name, txn)))
+    if (path >= 0 &&
+        (note_wish(d, path, name, txn) || note_number(d, path, name, txn) || note_changed(d, path, name, txn)))
         return;
     const char *leases = path >= 0 ? plan_leases(d->plan, path) : NULL;
     long number = txn->data ? strtol(txn->data, NULL, 10) : 0;
@@ -328,7 +357,7 @@ static void on_closed(struct deployment *d, const struct sim_txn *txn) {
     int64_t by = expired_by_hand(d, txn->session) ? 0 : txn->session;
     for (int32_t i = c->live_count - 1; i >= 0; i--)
         if (c->nodes[c->live[i]].session == txn->session)
-            note_deleted(d, &c->nodes[c->live[i]], by, txn->expired);
+            note_deleted(d, &c->nodes[c->live[i]], by, txn);
 }
 
 static void on_committed(void *user, const struct sim_txn *txn) {

@@ -66,7 +66,10 @@ const char *plan_queue(const struct plan *plan, int32_t path) {
                                            : plan_path(path);
 }
 
-bool plan_records(const struct plan *plan, int32_t path) { return plan_recipe(plan, path) >= PLAN_RECIPE_JOB; }
+bool plan_records(const struct plan *plan, int32_t path) {
+    enum plan_recipe recipe = plan_recipe(plan, path);
+    return recipe == PLAN_RECIPE_JOB || recipe == PLAN_RECIPE_LEASE_LOCK;
+}
 
 const char *plan_record(const struct plan *plan, int32_t path) {
     static const char *const records[PLAN_PATHS] = PATHS("/record");
@@ -86,6 +89,15 @@ const char *plan_leases(const struct plan *plan, int32_t path) {
 enum plan_recipe plan_recipe(const struct plan *plan, int32_t queue) {
     const int32_t recipes[PLAN_PATHS] = {plan->recipe0, plan->recipe1, plan->recipe2};
     return queue < PLAN_PATHS ? (enum plan_recipe)recipes[queue] : PLAN_RECIPE_LOCK;
+}
+
+bool plan_is_joined(const struct plan *plan, int32_t path) {
+    enum plan_recipe recipe = plan_recipe(plan, path);
+    return recipe == PLAN_RECIPE_ELECTION || recipe == PLAN_RECIPE_GROUP;
+}
+
+bool plan_has(const struct plan *plan, enum plan_recipe recipe) {
+    return plan_recipe(plan, 0) == recipe || plan_recipe(plan, 1) == recipe || plan_recipe(plan, 2) == recipe;
 }
 
 int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process) {
@@ -309,6 +321,7 @@ static bool is_sound(const struct plan_action *action) {
     case PLAN_LEAVE:
     case PLAN_RESIGN:
     case PLAN_OBSERVE:
+    case PLAN_AMEND:
         return v[0] >= 0 && v[0] < PLAN_PROCESSES && v[1] >= 0 && v[1] < PLAN_LOCKS;
     case PLAN_ADMIN_DELETE:
     case PLAN_ADMIN_WRITE:

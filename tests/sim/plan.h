@@ -88,6 +88,7 @@
     X(LEAVE, "leave", "process lock")                                                                                  \
     X(RESIGN, "resign", "process lock")                                                                                \
     X(OBSERVE, "observe", "process lock for")                                                                          \
+    X(AMEND, "amend", "process lock timeout")                                                                          \
     X(CLOSE, "close", "process how pause")                                                                             \
     X(KILL, "kill", "process pause")                                                                                   \
     X(PAUSE, "pause", "process for")                                                                                   \
@@ -128,6 +129,7 @@ enum plan_recipe {
     PLAN_RECIPE_STRIPED,
     PLAN_RECIPE_JOB,
     PLAN_RECIPE_LEASE_LOCK,
+    PLAN_RECIPE_GROUP,
     PLAN_RECIPES
 };
 
@@ -192,6 +194,10 @@ int32_t plan_path_of(int32_t queue);
 /* Of a queue, both. */
 const char *plan_path(int32_t queue);
 enum plan_recipe plan_recipe(const struct plan *plan, int32_t queue);
+/* Does any path have that recipe? */
+bool plan_has(const struct plan *plan, enum plan_recipe recipe);
+/* Processes join there, and claim nothing. */
+bool plan_is_joined(const struct plan *plan, int32_t path);
 /* The node that holders write to, where the plan has them do so. */
 const char *plan_guarded(int32_t path);
 /* It has a record; and the node of that: NULL elsewhere. */

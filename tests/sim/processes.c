@@ -169,7 +169,7 @@ static void begin_close_in(void *subject, void *what) {
     if (!client || client->closed || !client->s || player->d->healed)
         return;
     int32_t lock = 0;
-    while (lock < PLAN_LOCKS && plan_recipe(player->d->plan, lock / 2) == PLAN_RECIPE_ELECTION)
+    while (lock < PLAN_LOCKS && plan_is_joined(player->d->plan, lock / 2))
         lock += 2;
     if (action->value[1] == PLAN_CLOSE_CALLBACK && lock < PLAN_LOCKS)
         workload_claim(client, action, lock, 0, true);
@@ -248,18 +248,21 @@ static sim_event_fn asks_of(const struct deployment *d, const struct plan_action
 
 /* The part of a program that uses a recipe: in its process, where the path has that recipe. */
 static sim_event_fn workload_of(const struct deployment *d, const struct plan_action *action) {
-    bool elects = plan_recipe(d->plan, action->value[PLAN_LOCK] / 2 % PLAN_PATHS) == PLAN_RECIPE_ELECTION;
+    int32_t path = action->value[PLAN_LOCK] / 2 % PLAN_PATHS;
+    bool joined = plan_is_joined(d->plan, path), elects = joined && plan_recipe(d->plan, path) == PLAN_RECIPE_ELECTION;
     switch (action->kind) {
     case PLAN_ACQUIRE:
-        return elects ? NULL : workload_acquire;
+        return joined ? NULL : workload_acquire;
     case PLAN_JOIN:
-        return elects ? candidates_join : NULL;
+        return joined ? candidates_join : NULL;
     case PLAN_LEAVE:
-        return elects ? candidates_leave : NULL;
+        return joined ? candidates_leave : NULL;
     case PLAN_RESIGN:
         return elects ? candidates_resign : NULL;
     case PLAN_OBSERVE:
-        return elects ? candidates_observe : NULL;
+        return joined ? candidates_observe : NULL;
+    case PLAN_AMEND:
+        return joined && !elects ? members_amend : NULL;
     case PLAN_TAKE:
         return sets_take;
     case PLAN_READ:

@@ -118,7 +118,7 @@ static void add_stripes(struct client *client, struct wanted *wanted, int32_t pa
     }
 }
 
-/* An election is no right, nor is a recipe with a record, and no path is named twice. */
+/* An election is no right, nor is a group, nor a recipe with a record, and no path is named twice. */
 static void add_right(struct client *client, struct wanted *wanted, int32_t code, int32_t stripe) {
     const struct plan *plan = client->player->d->plan;
     int32_t path = (code - 1) / 2;

@@ -336,12 +336,14 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     sim_random_begin(&s.sets, seed ^ UINT64_C(0x73657473));
     sim_random_begin(&s.striped, seed ^ UINT64_C(0x73747269706564));
     sim_random_begin(&s.records, seed ^ UINT64_C(0x7265636f726473));
+    sim_random_begin(&s.group, seed ^ UINT64_C(0x67726f7570));
     sim_random_begin(&s.unsent, seed ^ UINT64_C(0x756e73656e74));
     plan_begin(plan, seed);
     draw_servers(&s);
     draw_processes(&s);
     swarm_draw_recipes(&s);
     swarm_draw_striped(&s);
+    swarm_draw_group(&s);
     if (one_in(&s, 4))
         draw_stall(&s);
     else
@@ -354,5 +356,6 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     swarm_draw_records(&s);
     swarm_draw_asks(&s);
     swarm_draw_stripes(&s);
+    swarm_draw_members(&s);
     plan_sort(plan);
 }

@@ -10,7 +10,7 @@ struct swarm {
     struct sim_random chance;
     struct sim_random recipes; /* a stream of its own: a schedule of locks alone does not depend on the other recipes */
     struct sim_random guarded; /* likewise */
-    struct sim_random delays, unsent, sets, asks, striped, records;
+    struct sim_random delays, unsent, sets, asks, striped, records, group;
     struct plan *plan;
     int32_t weights[PLAN_KIND_COUNT]; /* of faults, and of workloads besides claims */
     int32_t weight;                   /* their sum */
@@ -34,6 +34,9 @@ void swarm_draw_asks(struct swarm *s);
 /* On the favourite path: a striped lock. With the recipes; and sets of stripes, after all claims. */
 void swarm_draw_striped(struct swarm *s);
 void swarm_draw_stripes(struct swarm *s);
+/* A group, likewise; watchers, data and strangers. */
+void swarm_draw_group(struct swarm *s);
+void swarm_draw_members(struct swarm *s);
 /* Turns an ACQUIRE into a claim of its path's recipe. */
 void swarm_draw_claim(struct swarm *s, struct plan_action *action);
 /* An ACL of one of the path's directories: the action's position. */

@@ -267,6 +267,63 @@ static void draw_candidacy(struct swarm *s, struct plan_action *a) {
     a->value[PLAN_AGAIN] = one_in(s, 3) ? 0 : draw_size(s, 1, s->timeout);
 }
 
+static int32_t draw_group(struct swarm *s, int32_t least, int32_t most) {
+    return (int32_t)sim_random_between(&s->group, least, most);
+}
+
+/* In one schedule of eight. */
+void swarm_draw_group(struct swarm *s) {
+    int32_t *recipes[PLAN_PATHS] = {&s->plan->recipe0, &s->plan->recipe1, &s->plan->recipe2};
+    if (sim_random_one_in(&s->group, 8))
+        *recipes[s->favourite] = PLAN_RECIPE_GROUP;
+}
+
+/* A claim becomes a membership. */
+static void draw_membership(struct swarm *s, struct plan_action *a) {
+    static const int32_t ends[] = {PLAN_TERM_STAY, PLAN_TERM_STAY, PLAN_TERM_LEAVE, PLAN_TERM_LEAVE_AFTER};
+    a->kind = PLAN_JOIN;
+    a->value[PLAN_LOCK] = a->value[PLAN_LOCK] / 2 * 2 + draw_group(s, 0, 1);
+    a->value[PLAN_WATCHES] = 0;
+    a->value[PLAN_END] = ends[draw_group(s, 0, 3)];
+    a->value[PLAN_AGAIN] = draw_group(s, 0, 2) == 0 ? 0 : draw_group(s, 1, draw_group(s, 1, s->timeout));
+}
+
+static struct plan_action *add_of_group(struct swarm *s, enum plan_kind kind) {
+    struct plan_action *a = plan_add(s->plan, draw_group(s, 0, s->plan->horizon), kind);
+    if (!a)
+        return NULL;
+    a->value[PLAN_PROCESS] = draw_group(s, 0, s->plan->processes - 1);
+    a->value[PLAN_LOCK] = 2 * s->favourite + draw_group(s, 0, 1);
+    return a;
+}
+
+void swarm_draw_members(struct swarm *s) {
+    struct plan_action *a = NULL;
+    if (plan_recipe(s->plan, s->favourite) != PLAN_RECIPE_GROUP)
+        return;
+    s->plan->enough += s->plan->enough > 0 ? draw_group(s, 200, 1200) : 0;
+    for (int32_t i = draw_group(s, 1, 8); i > 0; i--)
+        if ((a = add_of_group(s, PLAN_OBSERVE)))
+            a->value[2] = draw_group(s, 0, 1) ? draw_group(s, 0, draw_group(s, 0, s->plan->horizon)) : 0;
+    for (int32_t i = draw_group(s, 0, 6); i > 0; i--)
+        if ((a = add_of_group(s, PLAN_JOIN)))
+            draw_membership(s, a);
+    for (int32_t i = draw_group(s, 1, 24); i > 0; i--)
+        if ((a = add_of_group(s, PLAN_AMEND)))
+            a->value[2] = draw_group(s, 0, 2) == 0 ? -1 : draw_group(s, 1, 2 * s->timeout);
+    for (int32_t i = draw_group(s, 0, 3); i > 0; i--)
+        if ((a = add_of_group(s, PLAN_LAG))) {
+            a->value[0] = PLAN_HOST_OF + a->value[PLAN_PROCESS];
+            a->value[1] = draw_group(s, 1, s->timeout);
+            a->value[2] = draw_group(s, 1, 2 * s->timeout);
+        }
+    for (int32_t i = draw_group(s, 0, 3); i > 0; i--)
+        if ((a = add_of_group(s, PLAN_FOREIGN))) {
+            a->value[0] = s->favourite;
+            a->value[1] = draw_group(s, 0, 7);
+        }
+}
+
 void swarm_draw_claim(struct swarm *s, struct plan_action *a) {
     int32_t path = a->value[PLAN_LOCK] / 2, permits = plan_permits(s->plan, path, 0);
     switch (plan_recipe(s->plan, path)) {
@@ -284,6 +341,9 @@ void swarm_draw_claim(struct swarm *s, struct plan_action *a) {
         break;
     case PLAN_RECIPE_STRIPED:
         a->value[PLAN_COUNT] = draw_striped(s, 0, 1) ? 0 : draw_striped(s, 1, PLAN_COUNT_MOST);
+        break;
+    case PLAN_RECIPE_GROUP:
+        draw_membership(s, a);
         break;
     default:
         break;

@@ -133,6 +133,11 @@ static void ask_event(const struct deployment *d, const struct history_event *e,
 static void candidate_event(const struct deployment *d, const struct history_event *e, FILE *out) {
     if (e->kind == HISTORY_JOINED)
         line(d, e, out, "joins %s as candidate %d, called c%lld", plan_path(e->path), e->id, (long long)e->a);
+    else if (e->kind == HISTORY_AMENDS)
+        line(d, e, out, "member %d sets its data, write %d", e->id, (int32_t)e->a);
+    else if (e->kind == HISTORY_AMENDED)
+        line(d, e, out, "member %d is answered about write %d: %s", e->id, (int32_t)e->a,
+             pdk_status_name((pdk_status)e->b));
     else if (e->kind == HISTORY_ELECTED)
         line(d, e, out, "candidate %d is ELECTED, token %s", e->id, transcript_zxid(e->a));
     else if (e->kind == HISTORY_DEPOSED)
@@ -153,6 +158,12 @@ static void observer_event(const struct deployment *d, const struct history_even
         line(d, e, out, "observer %d is told: c%lld leads, token %s", e->id, (long long)e->b, transcript_zxid(e->a));
     else if (e->kind == HISTORY_LEADER)
         line(d, e, out, "observer %d is told: nobody leads", e->id);
+    else if (e->kind == HISTORY_MEMBER)
+        line(d, e, out, "observer %d is told of member %d with write %d, token %s", e->id, (int32_t)(e->extra >> 32),
+             (int32_t)e->extra, transcript_zxid(e->a));
+    else if (e->kind == HISTORY_VIEW)
+        line(d, e, out, "observer %d is told view %lld%s of %d members", e->id, (long long)e->a,
+             e->b ? "" : ", not exact,", e->count);
 }
 
 static void session_event(const struct deployment *d, const struct history_event *e, FILE *out) {
@@ -197,6 +208,8 @@ void transcript_event(const struct deployment *d, const struct history_event *e,
         [HISTORY_RESUMED] = process_event,   [HISTORY_KILLED] = process_event,
         [HISTORY_RECORD] = record_event,     [HISTORY_ENDING] = record_event,
         [HISTORY_RUNS] = record_event,       [HISTORY_ENDING_ANSWERED] = record_event,
+        [HISTORY_MEMBER] = observer_event,   [HISTORY_VIEW] = observer_event,
+        [HISTORY_AMENDS] = candidate_event,  [HISTORY_AMENDED] = candidate_event,
     };
     if (tell[e->kind])
         tell[e->kind](d, e, out);

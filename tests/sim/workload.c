@@ -99,6 +99,7 @@ static pdk_status make_striped(struct client *client, int32_t lock) {
                            &client->objects[lock].striped);
 }
 
+/* Joining a group makes the member. */
 bool workload_object(struct client *client, int32_t lock) {
     const struct plan *plan = client->player->d->plan;
     int32_t naming = plan->kazoo & 1 << lock / 2 ? PDK_NAMING_KAZOO : PDK_NAMING_CURATOR;
@@ -117,6 +118,8 @@ bool workload_object(struct client *client, int32_t lock) {
     case PLAN_RECIPE_JOB:
     case PLAN_RECIPE_LEASE_LOCK:
         return records_make(client, lock) == PDK_OK;
+    case PLAN_RECIPE_GROUP:
+        return true;
     default:
         return make_lock(client, lock, naming) == PDK_OK;
     }
@@ -141,6 +144,10 @@ static void unref_object(struct client *client, int32_t lock) {
     case PLAN_RECIPE_JOB:
     case PLAN_RECIPE_LEASE_LOCK:
         records_unref(client, lock, object);
+        break;
+    case PLAN_RECIPE_GROUP:
+        pdk_member_leave(object.member); /* the data that it sets have references, too */
+        pdk_member_unref(object.member);
         break;
     default:
         pdk_lock_unref(object.lock);
