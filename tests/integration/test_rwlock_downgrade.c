@@ -1,4 +1,4 @@
-/* A writer that becomes a reader: whom that wakes, what stays of the hold, what others see of it, and what is refused: by the call, and by
+/* A writer that becomes a reader: what stays of the hold, what others see of it, and what is refused: by the call, and by
  * the server. For failures meanwhile see test_rwlock_exchange. */
 #include <glib.h>
 #include <pthread.h>
@@ -34,37 +34,6 @@ static void downgrade(pdk_hold *hold) {
 }
 
 static void await_exchange(pdk_hold *hold) { ck_assert(ts_wait_until(is_exchanged, hold, ts_patience(3000))); }
-
-/* ---- those that wait ---- */
-
-/* The next writer waits for the new node. Only this writer lists again, once. */
-START_TEST(it_wakes_those_that_watched) {
-    const char *path = ts_fresh_path();
-    ts_client *c = ts_bench_client(SESSION_MS);
-    pdk_rwlock *lock = ts_rwlock(a, path);
-    pdk_hold *hold = ts_bench_write(lock, 5000);
-    ts_answer *writer = ts_write_async(ts_rwlock(b, path), 20000);
-    ts_proxy_counters counters;
-    ts_await_queued(writer);
-    ts_answer *behind = ts_read_async(ts_rwlock(c, path), 20000);
-
-    ts_await_queued(behind);
-    ts_sleep_ms(100);
-    ts_proxy_zero(b->proxy);
-    ts_proxy_zero(c->proxy);
-    downgrade(hold);
-    await_exchange(hold);
-    ck_assert(ts_wait_children(server(), path, 3, 2000));
-    ts_assert_waits(writer, SHORT_MS);
-    ts_proxy_read(b->proxy, &counters);
-    ck_assert_uint_eq(counters.notifications, 1);
-    ck_assert_uint_eq(ts_proxy_count(b->proxy, TS_OP_GET_CHILDREN), 1);
-    ts_proxy_read(c->proxy, &counters);
-    ck_assert_uint_eq(counters.notifications, 0);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ts_assert_granted(writer);
-}
-END_TEST
 
 /* ---- what stays, and what others see ---- */
 
@@ -351,7 +320,6 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "rwlock_downgrade");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_test(tcase, it_wakes_those_that_watched);
     tcase_add_test(tcase, it_stays_the_same_hold);
     tcase_add_test(tcase, the_sequencer_is_read_meanwhile);
     tcase_add_test(tcase, a_callback_may_make_it);

@@ -120,34 +120,6 @@ static void make_queue(void) {
     ts_sleep_ms(100); /* every watch is set */
 }
 
-/* The number of watches on children. The four-letter words that list paths know only watches on nodes. */
-static int64_t watched_directories(void) {
-    g_autofree char *wchs = ts_fourletter(server(), "wchs");
-    const char *total = strstr(wchs, "Total watches:");
-
-    ck_assert_ptr_nonnull(total);
-    return ts_watch_count(server()) - g_ascii_strtoll(total + strlen("Total watches:"), NULL, 10);
-}
-
-/* The first in the queue watches the leases. Each other watches the node ahead of it. */
-START_TEST(each_watches_one_thing) {
-    make_queue();
-    g_autofree char *wchp = ts_fourletter(server(), "wchp");
-
-    ck_assert_int_eq(watched_directories(), 1);
-    for (unsigned i = 0; i < WAITERS; i++) {
-        g_autofree char *node = permits_node(queue.path, "locks", i);
-        ck_assert_msg((strstr(wchp, node) != NULL) == (i + 1 < WAITERS), "%s:\n%s", node, wchp);
-    }
-    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(queue.waiters[0])), PDK_OK);
-    permits_await_ahead(queue.waiters[1], 0);
-    ts_sleep_ms(100);
-    ck_assert_int_eq(watched_directories(), 2); /* each that gave up leaves a watch, until the directory changes */
-    pdk_hold_release(queue.held[0]);
-    pdk_hold_release(queue.held[1]);
-}
-END_TEST
-
 /* The events and requests of a waiter, without those that keep its session alive. */
 static uint64_t disturbances(const ts_client *client) {
     ts_proxy_counters counters;
@@ -309,7 +281,6 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_loop_test(tcase, a_large_claim_is_not_overtaken, 0, 2);
     tcase_add_test(tcase, threads_share_an_admission);
-    tcase_add_test(tcase, each_watches_one_thing);
     tcase_add_test(tcase, one_release_wakes_only_the_first_waiter);
     tcase_add_test(tcase, the_cost_of_a_permit);
     tcase_add_test(tcase, holders_are_listed_by_permit);
