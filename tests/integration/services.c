@@ -124,7 +124,6 @@ void test_service_unref(test_service *s) { pdk_service_unref(g_steal_pointer(&s-
 
 int test_service_runs(test_service *s) { return ts_record_count(&s->runs); }
 bool test_service_is_running(test_service *s) { return ts_record_count(&s->running) > 0; }
-bool test_service_sees_end(test_service *s) { return ts_record_count(&s->ended); }
 bool test_service_wait_end(test_service *s, int64_t timeout_ms) { return ts_record_reaches(&s->ended, 1, timeout_ms); }
 
 bool test_service_wait_runs(test_service *s, int count, int64_t timeout_ms) {

@@ -25,9 +25,8 @@ void test_service_unref(test_service *s);
 int test_service_runs(test_service *s);
 bool test_service_is_running(test_service *s);
 bool test_service_wait_runs(test_service *s, int count, int64_t timeout_ms);
-/* The hold of the newest run, a reference of the test service's; whether that run saw its end. */
+/* The hold of the newest run, a reference of the test service's. Waits until that run sees its end. */
 pdk_hold *test_service_hold(test_service *s);
-bool test_service_sees_end(test_service *s);
 bool test_service_wait_end(test_service *s, int64_t timeout_ms);
 /* What no run may ever see, in words: "" when all was well. */
 const char *test_service_problem(test_service *s);

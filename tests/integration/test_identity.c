@@ -23,8 +23,6 @@ static void assert_data(const char *node, const char *identity) {
     ck_assert_int_eq(memcmp(data, identity, strlen(identity)), 0);
 }
 
-/* ---- the identity */
-
 START_TEST(a_lock_has_an_identity_of_its_own) {
     ts_client *client = ts_bench_client(SESSION_MS);
     const char *path = ts_fresh_path();
@@ -39,7 +37,11 @@ START_TEST(a_lock_has_an_identity_of_its_own) {
     ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK);
     ck_assert_str_eq(pdk_contenders_identity(list, 0), NAME);
     pdk_contenders_free(list);
-    pdk_hold_release(hold);
+    g_autofree char *node = g_strdup(pdk_hold_node(hold));
+    pdk_hold_ref(hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_str_eq(pdk_hold_node(hold), node); /* it stays readable */
+    pdk_hold_unref(hold);
 }
 END_TEST
 
@@ -55,25 +57,6 @@ START_TEST(permits_have_the_identity_of_their_semaphore) {
     ck_assert_str_eq(pdk_contenders_identity(list, 1), NAME);
     pdk_contenders_free(list);
     pdk_hold_release(hold);
-}
-END_TEST
-
-/* ---- the path */
-
-START_TEST(the_path_is_that_of_the_servers) {
-    ts_client *client = ts_client_open_with(server(), "/below/here", NULL);
-    ck_assert_ptr_nonnull(client);
-    pdk_hold *hold = ts_bench_acquire(ts_lock(client, "/a lock"), 5000);
-    g_autofree char *node = g_strdup(pdk_hold_node(hold));
-    ts_stat stat;
-    ck_assert_msg(g_str_has_prefix(node, "/below/here/a lock/_c_"), "%s", node);
-    ck_assert_int_eq(ts_exists(server(), node, &stat), 0);
-    ck_assert_int_eq(stat.czxid, pdk_hold_token(hold));
-    pdk_hold_ref(hold);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_str_eq(pdk_hold_node(hold), node); /* it stays readable */
-    pdk_hold_unref(hold);
-    ck_assert_str_eq(pdk_hold_node(NULL), "");
 }
 END_TEST
 
@@ -98,7 +81,6 @@ static Suite *make_suite(void) {
 
     tcase_add_test(tcase, a_lock_has_an_identity_of_its_own);
     tcase_add_test(tcase, permits_have_the_identity_of_their_semaphore);
-    tcase_add_test(tcase, the_path_is_that_of_the_servers);
     tcase_add_test(tcase, a_downgrade_moves_to_the_node_of_the_reader);
     return suite;
 }

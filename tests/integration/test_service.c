@@ -251,22 +251,6 @@ START_TEST(between_its_grant_and_its_function) {
 }
 END_TEST
 
-/* It was told to return before, and does not. */
-START_TEST(while_it_is_ending) {
-    serve_it(RETURNS_WHEN_ALLOWED);
-    if (_i == 0)
-        ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
-    else
-        delete_node_of(test_service_hold(it.s));
-    ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
-    ck_assert_int_eq(stop_within(it.s, 100), PDK_TIMEOUT);
-    test_service_allow_return(it.s);
-    stop_it();
-    stop_it(); /* again */
-    assert_stopped(_i == 0 ? "started stopped:NONE" : "started stopped:NODE_GONE");
-}
-END_TEST
-
 static void *stop_main(void *s) { return GINT_TO_POINTER(stop_within(s, PDK_FOREVER)); }
 
 START_TEST(stopped_by_many_at_once) {
@@ -405,7 +389,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_second_candidate_is_refused);
     tcase_add_test(tcase, run_and_stopped_again_and_again);
     tcase_add_test(tcase, between_its_grant_and_its_function);
-    tcase_add_loop_test(tcase, while_it_is_ending, 0, 2);
     tcase_add_test(tcase, stopped_by_many_at_once);
     tcase_add_test(tcase, from_the_function);
     tcase_add_test(tcase, from_its_callbacks);

@@ -95,10 +95,6 @@ void ts_moving_stop(ts_moving *m) {
 
 const char *ts_moving_hosts(const ts_moving *m) { return m->hosts; }
 
-const char *ts_moving_address(const ts_moving *m, int i) { return m->node[i].address; }
-
-const char *ts_moving_addresses(const ts_moving *m) { return m->addresses; }
-
 void ts_moving_answers(ts_moving *m, int i, const char *words) {
     g_free(m->node[i].words);
     m->node[i].words = g_strdup(words);

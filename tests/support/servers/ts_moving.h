@@ -13,10 +13,6 @@ void ts_moving_stop(ts_moving *moving);
 
 /* "zk1:port,zk2:port,zk3:port". */
 const char *ts_moving_hosts(const ts_moving *moving);
-/* The address of server i as it is now, "ip:port". */
-const char *ts_moving_address(const ts_moving *moving, int i);
-/* The servers with their present addresses, for who must not need names. */
-const char *ts_moving_addresses(const ts_moving *moving);
 
 /* Words before the address in the line of server i: "late=1000 ", "never", … NULL: none. */
 void ts_moving_answers(ts_moving *moving, int i, const char *words);

@@ -12,7 +12,7 @@
 
 enum { LINE = 512 };
 
-static atomic_int asked, waiting;
+static atomic_int asked;
 static atomic_uint turn;
 static char path[64], next[72];
 
@@ -40,8 +40,6 @@ void ts_names_end(void) {
 }
 
 int ts_names_asked(void) { return atomic_load(&asked); }
-
-int ts_names_waiting(void) { return atomic_load(&waiting); }
 
 /* What the file says about the name, without the name. */
 static bool find(const char *name, char line[LINE]) {
@@ -111,7 +109,6 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *name, const c
         return real()(name, service, hints, out);
     }
     atomic_fetch_add(&asked, 1);
-    atomic_fetch_add(&waiting, 1);
     while (strcmp(line, "never") == 0 && find(name, line)) {
         pause_ms(20);
     }
@@ -120,6 +117,5 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *name, const c
         rest += strspn(rest, " ");
     }
     code = strncmp(rest, "error=", 6) == 0 ? (int)strtol(rest + 6, NULL, 10) : answer(rest, service, hints, out);
-    atomic_fetch_sub(&waiting, 1);
     return code;
 }

@@ -15,9 +15,8 @@
 
 /* The text of the file from now on. It is made in a folder of the test's own, and TS_NAMES is set. */
 void ts_names_set(const char *text);
-/* How many look-ups of these names have begun, and how many have not ended. */
+/* How many look-ups of these names have begun. */
 int ts_names_asked(void);
-int ts_names_waiting(void);
 /* Remove the file. */
 void ts_names_end(void);
 
