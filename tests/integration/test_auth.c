@@ -34,16 +34,21 @@ static void tear_down(void) {
     event_log_clear(&event_log);
 }
 
-static pdk_session *open_as(const char *digest) {
+static pdk_session *open_with(const char *digest, pdk_access access, const pdk_access_entry *list, int32_t count) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = NULL;
     event_log_attach(&event_log, &options);
     options.digest = digest;
+    options.access = access;
+    options.access_list = list;
+    options.access_count = count;
     options.session_timeout_ms = 4000;
     ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(server), &options, &s), PDK_OK);
     event_log_keep(&event_log, s);
     return s;
 }
+
+static pdk_session *open_as(const char *digest) { return open_with(digest, PDK_ACCESS_DEFAULT, NULL, 0); }
 
 static void close_session(pdk_session *s) {
     ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
@@ -68,32 +73,75 @@ static ts_observer *observer_as(const char *digest) {
 
 /* ---- our nodes keep others out */
 
-/* Every client may read the node, since contenders watch it. Only its creator may change it. */
-static void check_kept_out(const char *digest, const char *node, const char *dir) {
+/* Only its creator may change the node. `read` is the code that somebody who reads it gets. */
+static void check_kept_out(const char *digest, const char *node, int read) {
     ts_observer *o = observer_as(digest);
-    char *data = NULL;
-    ck_assert_int_eq(ts_observer_get(o, node, &data, NULL, NULL), 0);
-    ck_assert_ptr_nonnull(strchr(data, ':'));
+    g_autofree char *dir = g_path_get_dirname(node), *sibling = g_strconcat(dir, "/x-lock-", NULL), *data = NULL;
+    ck_assert_int_eq(ts_observer_get(o, node, &data, NULL, NULL), read);
+    ck_assert(read != 0 || strchr(data, ':'));
     ck_assert_int_eq(ts_observer_set(o, node, "x"), NO_AUTH);
     ck_assert_int_eq(ts_observer_delete(o, node), NO_AUTH);
     ck_assert_int_eq(ts_observer_set_acl(o, node, TS_PERM_ALL, "world", "anyone"), NO_AUTH);
-    ck_assert_int_eq(ts_observer_create(o, dir, "x", TS_EPHEMERAL | TS_SEQUENTIAL, NULL), NO_AUTH);
-    g_free(data);
+    ck_assert_int_eq(ts_observer_create(o, sibling, "x", TS_EPHEMERAL | TS_SEQUENTIAL, NULL), NO_AUTH);
     ts_observer_close(o);
 }
 
-START_TEST(with_credentials_nodes_are_the_creators) {
+/* What a session with these credentials learns of the holder: whether its sequencer stands. */
+static void check_learns(const char *digest, const pdk_hold *hold, int read) {
+    pdk_session *s = open_as(digest);
+    ck_assert_int_eq(pdk_session_check_sequencer(s, pdk_hold_sequencer(hold), 5000),
+                     read == 0 ? PDK_OK : PDK_NO_PERMISSION);
+    close_session(s);
+}
+
+/* As ZooKeeper's scheme "digest" names a user. g_free. */
+static char *digest_id(const char *credentials) {
+    guint8 hash[20];
+    gsize size = sizeof hash;
+    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA1);
+    g_checksum_update(sum, (const guchar *)credentials, -1);
+    g_checksum_get_digest(sum, hash, &size);
+    g_checksum_free(sum);
+    char *base64 = g_base64_encode(hash, size);
+    char *id = g_strdup_printf("%.*s:%s", (int)strcspn(credentials, ":"), credentials, base64);
+    g_free(base64);
+    return id;
+}
+
+static const struct {
+    pdk_access access;
+    int nobody, theirs;                     /* the codes of reading */
+} accesses[] = {{PDK_ACCESS_DEFAULT, 0, 0}, /* contenders watch each other's nodes */
+                {PDK_ACCESS_CREATOR_READERS, 0, 0},
+                {PDK_ACCESS_CREATOR, NO_AUTH, NO_AUTH},
+                {PDK_ACCESS_LIST, NO_AUTH, 0}};
+
+START_TEST(who_may_read_and_who_is_kept_out) {
+    g_autofree char *theirs = digest_id(THEIRS), *path = g_strdup_printf("/access/%d", _i);
+    pdk_access_entry list[] = {{PDK_PERMISSION_ALL, "auth", ""}, {PDK_PERMISSION_READ, "digest", theirs}};
+    const bool listed = accesses[_i].access == PDK_ACCESS_LIST;
+    pdk_session *s = open_with(OURS, accesses[_i].access, listed ? list : NULL, listed ? 2 : 0);
+    pdk_hold *hold = NULL;
+    memset(list, 0, sizeof list); /* it was copied */
+    ck_assert_int_eq(try_lock(s, path, &hold), PDK_OK);
+    check_kept_out(NULL, pdk_hold_node(hold), accesses[_i].nobody);
+    check_kept_out(THEIRS, pdk_hold_node(hold), accesses[_i].theirs);
+    check_learns(NULL, hold, accesses[_i].nobody);
+    check_learns(THEIRS, hold, accesses[_i].theirs);
+    ck_assert(pdk_hold_is_valid(hold));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    close_session(s);
+}
+END_TEST
+
+/* The same principal may do all of it. */
+START_TEST(the_creator_may_change_its_nodes) {
     pdk_session *s = open_as(OURS), *same = open_as(OURS);
     pdk_hold *hold = NULL, *next = NULL;
     ck_assert_int_eq(try_lock(s, "/ours/lock", &hold), PDK_OK);
-    g_autofree char *node = g_strdup(pdk_hold_node(hold));
-    check_kept_out(NULL, node, "/ours/lock/x-lock-");
-    check_kept_out(THEIRS, node, "/ours/lock/x-lock-");
-    ck_assert(pdk_hold_is_valid(hold));
-
-    ts_observer *admin = observer_as(OURS); /* the same principal may do all of it */
-    ck_assert_int_eq(ts_observer_set(admin, node, "x"), 0);
-    ck_assert_int_eq(ts_observer_delete(admin, node), 0);
+    ts_observer *admin = observer_as(OURS);
+    ck_assert_int_eq(ts_observer_set(admin, pdk_hold_node(hold), "x"), 0);
+    ck_assert_int_eq(ts_observer_delete(admin, pdk_hold_node(hold)), 0);
     ts_observer_close(admin);
     ck_assert(ts_fd_readable(pdk_hold_fd(hold), 10000));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
@@ -152,6 +200,40 @@ START_TEST(we_cannot_use_a_directory_of_others) {
 }
 END_TEST
 
+static void refused_with(const char *digest, int32_t access, const pdk_access_entry *list, int32_t count,
+                         const char *word) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_session *s = NULL;
+    options.digest = digest;
+    options.access = access;
+    options.access_list = list;
+    options.access_count = count;
+    refused(pdk_session_open(ts_ensemble_hosts(server), &options, &s), PDK_INVALID, word);
+    ck_assert_ptr_null(s);
+}
+
+START_TEST(what_is_no_choice) {
+    char *scheme = g_strnfill(65, 's'), *id = g_strnfill(1025, 'i');
+    const pdk_access_entry good = {PDK_PERMISSION_READ, "world", "anyone"};
+    const pdk_access_entry wrong[] = {{0, "world", "anyone"}, {32, "world", "anyone"}, {1, NULL, "anyone"},
+                                      {1, "", "anyone"},      {1, scheme, "anyone"},   {1, "caf\xe9", "anyone"},
+                                      {1, "world", NULL},     {1, "world", id}};
+    refused_with(NULL, -1, NULL, 0, "access");
+    refused_with(NULL, 5, NULL, 0, "access");
+    refused_with(NULL, PDK_ACCESS_CREATOR, NULL, 0, "digest");
+    refused_with(NULL, PDK_ACCESS_CREATOR_READERS, NULL, 0, "digest");
+    refused_with(OURS, PDK_ACCESS_CREATOR, &good, 0, "access_list");
+    refused_with(OURS, PDK_ACCESS_OPEN, NULL, 1, "access_list");
+    refused_with(OURS, PDK_ACCESS_LIST, NULL, 1, "access_list");
+    refused_with(OURS, PDK_ACCESS_LIST, &good, 0, "access_list");
+    refused_with(OURS, PDK_ACCESS_LIST, &good, 101, "access_list");
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
+        refused_with(OURS, PDK_ACCESS_LIST, &wrong[i], 1, "access_list[0]");
+    g_free(scheme);
+    g_free(id);
+}
+END_TEST
+
 /* ---- across reconnects and new sessions */
 
 START_TEST(credentials_are_there_after_a_reconnect_and_a_reopen) {
@@ -167,8 +249,7 @@ START_TEST(credentials_are_there_after_a_reconnect_and_a_reopen) {
     ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
     ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
     ck_assert_int_eq(try_lock(s, "/again/lock", &hold), PDK_OK);
-    g_autofree char *node = g_strdup(pdk_hold_node(hold));
-    check_kept_out(THEIRS, node, "/again/lock/x-lock-");
+    check_kept_out(THEIRS, pdk_hold_node(hold), 0);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
 }
@@ -266,7 +347,9 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("auth");
     tcase_add_unchecked_fixture(cases, begin, end);
     tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, with_credentials_nodes_are_the_creators);
+    tcase_add_loop_test(cases, who_may_read_and_who_is_kept_out, 0, G_N_ELEMENTS(accesses));
+    tcase_add_test(cases, the_creator_may_change_its_nodes);
+    tcase_add_test(cases, what_is_no_choice);
     tcase_add_test(cases, without_credentials_nodes_are_open_and_a_warning_says_so_once);
     tcase_add_test(cases, we_cannot_use_a_directory_of_others);
     tcase_add_test(cases, credentials_are_there_after_a_reconnect_and_a_reopen);
