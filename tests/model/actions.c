@@ -30,15 +30,15 @@ static bool affordable(const struct model_state *s, enum model_action_kind kind)
 static void add(struct list *l, enum model_action_kind kind, int32_t whose, int32_t wide) {
     if (wide == 0 || !affordable(l->s, kind))
         return;
-    assert(l->count + (size_t)wide <= MODEL_ENABLED);
+    assert(l->count + (size_t)wide <= SEARCH_ACTIONS);
     for (int32_t i = 0; i < wide; i++)
-        l->enabled[l->count++] = model_act(kind, whose, i);
+        l->enabled[l->count++] = search_act(kind, whose, i);
 }
 
 /* One, of this entry. */
 static void add_of(struct list *l, enum model_action_kind kind, int32_t client, int32_t entry) {
     if (affordable(l->s, kind))
-        l->enabled[l->count++] = model_act(kind, client, entry);
+        l->enabled[l->count++] = search_act(kind, client, entry);
 }
 
 /* The queue's grant, while its thread has not woken yet. */
@@ -108,7 +108,7 @@ static void add_threads(struct list *l, int32_t client) {
 }
 
 bool model_is_quiet(const struct model *m, const struct model_state *s) {
-    model_action enabled[MODEL_ENABLED];
+    model_action enabled[SEARCH_ACTIONS];
     struct list l = {m, s, enabled, 0};
     for (int32_t i = 0; i < m->config.clients && l.count == 0; i++)
         add_network(&l, i);
@@ -169,7 +169,7 @@ static void add_stranger(struct list *l, int32_t client) {
         add(l, SQUAT, client, 1);
 }
 
-size_t model_enabled(const struct model *m, const struct model_state *s, model_action enabled[MODEL_ENABLED]) {
+size_t model_enabled(const struct model *m, const struct model_state *s, model_action enabled[SEARCH_ACTIONS]) {
     struct list l = {m, s, enabled, 0};
     for (int32_t i = 0; i < m->config.clients; i++) {
         add_network(&l, i);

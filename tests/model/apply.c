@@ -93,13 +93,13 @@ static void claim(struct model *m, int32_t client) {
 }
 
 static void apply_fault(struct model *m, model_action a) {
-    int32_t client = model_whose(a), session = client < MODEL_CLIENTS ? m->now->clients[client].session : -1;
+    int32_t client = search_whose(a), session = client < MODEL_CLIENTS ? m->now->clients[client].session : -1;
     switch (model_kind(a)) {
     case CONNECT_BARE:
         connect_client(m, client, false);
         break;
     case ZOMBIE:
-        execute(m, model_whose(a), ZOMBIE);
+        execute(m, search_whose(a), ZOMBIE);
         break;
     case DO_UNKNOWN:
         execute(m, session, DO_UNKNOWN);
@@ -121,7 +121,7 @@ static void apply_fault(struct model *m, model_action a) {
         break;
     case REMOVE:
     case TOUCH:
-        change_node(m, client, model_which(a), model_kind(a));
+        change_node(m, client, search_which(a), model_kind(a));
         break;
     case SAY_NOT_NOW:
         ts_fake_refuse(&m->now->fake, session, PDK__NOT_NOW);
@@ -144,7 +144,7 @@ static void apply_fault(struct model *m, model_action a) {
         break;
     case GHOST:
         m->seen.ghosts++;
-        m->now->clients[client].ghost = model_name(m->now->clients[client].entries[model_which(a)].c.watched);
+        m->now->clients[client].ghost = model_name(m->now->clients[client].entries[search_which(a)].c.watched);
         break;
     default:
         break;
@@ -152,7 +152,7 @@ static void apply_fault(struct model *m, model_action a) {
 }
 
 static void apply_ordinary(struct model *m, model_action a) {
-    int32_t client = model_whose(a), which = model_which(a);
+    int32_t client = search_whose(a), which = search_which(a);
     struct model_client *k = client < MODEL_CLIENTS ? &m->now->clients[client] : NULL;
     switch (model_kind(a)) {
     case CONNECT:

@@ -350,10 +350,10 @@ static void make_numbers(const struct model *m, const struct model_state *s, str
     n->sequences = (int32_t)((uint32_t)s->fake.tree.next_sequence - (uint32_t)m->config.first_sequence);
 }
 
-size_t model_pack(const struct model *m, struct model_state *s, uint8_t bytes[MODEL_PACKED]) {
+size_t model_pack(const struct model *m, struct model_state *s, uint8_t bytes[SEARCH_PACKED]) {
     struct numbers numbers;
     make_numbers(m, s, &numbers);
-    struct codec c = {.m = m, .numbers = &numbers, .at = bytes, .end = bytes + MODEL_PACKED, .writing = true};
+    struct codec c = {.m = m, .numbers = &numbers, .at = bytes, .end = bytes + SEARCH_PACKED, .writing = true};
     code_state(&c, s);
     if (c.filled != 0)
         code(&c, 0, 32 - c.filled); /* to the end of the word */
@@ -361,7 +361,7 @@ size_t model_pack(const struct model *m, struct model_state *s, uint8_t bytes[MO
 }
 
 void model_unpack(const struct model *m, struct model_state *s, const uint8_t *bytes, size_t size) {
-    uint8_t copy[MODEL_PACKED];
+    uint8_t copy[SEARCH_PACKED];
     struct codec c = {.m = m, .at = copy, .end = copy + size, .writing = false};
     memcpy(copy, bytes, size);
     code_state(&c, s);
@@ -369,20 +369,4 @@ void model_unpack(const struct model *m, struct model_state *s, const uint8_t *b
         memset(&s->clients[i], 0, offsetof(struct model_client, entries));
     assert(c.at == c.end);
     s->fake.tree.zxid = 32; /* above all tokens */
-}
-
-/* Murmur's mixing, 64 bits. */
-uint64_t model_hash(const uint8_t *bytes, size_t size) {
-    const uint64_t multiplier = UINT64_C(0xc6a4a7935bd1e995);
-    uint64_t hash = size * multiplier;
-    for (size_t i = 0; i < size; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + i, size - i < 8 ? size - i : 8);
-        word *= multiplier;
-        word ^= word >> 47;
-        hash = (hash ^ word * multiplier) * multiplier;
-    }
-    hash ^= hash >> 47;
-    hash *= multiplier;
-    return hash ^ hash >> 47;
 }

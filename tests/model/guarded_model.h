@@ -1,7 +1,6 @@
 /* The model of a guarded znode: every order of events, for two or three holders that are granted one after the other.
  *
- *     guarded_world.c    the znode, the lock nodes, requests on their way, and what must hold
- *     guarded_explore.c  depth first over all states, each seen once; the way to a state that breaks a promise
+ *     guarded_world.c  the znode, the lock nodes, requests on their way, and what must hold
  *
  * It is harsher than ZooKeeper. A holder never notices by itself that it holds no more. A request that lost its answer may be
  * executed at any later time, also when its session is over. A read may show any older state that its session has not passed yet.
@@ -10,20 +9,23 @@
 #define GUARDED_MODEL_H
 
 #include "core/guarded.h"
+#include "search.h"
 
-#include <stdio.h>
+enum { GUARDED_HOLDERS = 3, GUARDED_LATE = 2, GUARDED_STATES = 24 };
 
-enum { GUARDED_HOLDERS = 3, GUARDED_LATE = 2, GUARDED_STATES = 24, GUARDED_ACTIONS = 64 };
+/* Calls that ended so, in the order of the counts. */
+enum { GUARDED_OPENED, GUARDED_WRITTEN, GUARDED_LOST, GUARDED_REPLACED, GUARDED_COUNTS };
 
 struct guarded_config {
     int8_t holders;
-    int8_t writes;   /* calls that write, of each holder */
-    int8_t losses;   /* answers, or whole requests */
-    int8_t stales;   /* reads that show an older state */
-    int8_t aliens;   /* writes by somebody without a lock */
-    int8_t gives_up; /* calls that end at their deadline */
-    int8_t exists;   /* the node is there when the first one opens */
-    int8_t shared;   /* the second one is handed the lock node of the first */
+    int8_t writes;                   /* calls that write, of each holder */
+    int8_t losses;                   /* answers, or whole requests */
+    int8_t stales;                   /* reads that show an older state */
+    int8_t aliens;                   /* writes by somebody without a lock */
+    int8_t gives_up;                 /* calls that end at their deadline */
+    int8_t exists;                   /* the node is there when the first one opens */
+    int8_t shared;                   /* the second one is handed the lock node of the first */
+    uint64_t counts[GUARDED_COUNTS]; /* filled by the search */
 };
 
 struct guarded_request {
@@ -54,33 +56,14 @@ struct guarded_content {
 
 struct guarded_world {
     struct guarded_holder holders[GUARDED_HOLDERS];
-    struct guarded_content states[GUARDED_STATES]; /* of the node, from its first to its present one */
-    int8_t now;                                    /* the present one */
-    int8_t newest;                                 /* the newest holder that is open, or -1 */
-    int8_t alien;                                  /* the state that somebody without a lock wrote, or 0 */
+    int8_t now;    /* which of the states is the present one */
+    int8_t newest; /* the newest holder that is open, or -1 */
+    int8_t alien;  /* the state that somebody without a lock wrote, or 0 */
     int8_t shared;
-    int8_t losses, stales, aliens, gives_up; /* left */
+    int8_t losses, stales, aliens, gives_up;       /* left */
+    struct guarded_content states[GUARDED_STATES]; /* of the node, from its first to its present one */
 };
 
-struct guarded_action {
-    char kind; /* see guarded_world.c */
-    int8_t holder, which;
-};
-
-struct guarded_result {
-    uint64_t states, steps;
-    uint64_t opened, written, lost, replaced; /* calls that ended so */
-    const char *broken;
-    bool complete;
-};
-
-void guarded_begin(const struct guarded_config *config, struct guarded_world *w);
-int guarded_possible(const struct guarded_config *config, const struct guarded_world *w,
-                     struct guarded_action actions[GUARDED_ACTIONS]);
-/* NULL, or the promise that it breaks. */
-const char *guarded_apply(struct guarded_world *w, struct guarded_action action, struct guarded_result *counts);
-void guarded_tell(const struct guarded_world *w, struct guarded_action action, FILE *out);
-
-struct guarded_result guarded_explore(const struct guarded_config *config, FILE *out);
+struct search_model guarded_model(struct guarded_config *config);
 
 #endif

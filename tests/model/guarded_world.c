@@ -11,7 +11,9 @@
 
 static struct guarded_content *present(struct guarded_world *w) { return &w->states[w->now]; }
 
-void guarded_begin(const struct guarded_config *config, struct guarded_world *w) {
+static void begin(void *of, void *world) {
+    const struct guarded_config *config = of;
+    struct guarded_world *w = world;
     memset(w, 0, sizeof *w);
     w->newest = -1;
     w->losses = config->losses;
@@ -80,22 +82,23 @@ static int possible_of(const struct guarded_world *w, int i, char kinds[8]) {
     return count;
 }
 
-int guarded_possible(const struct guarded_config *config, const struct guarded_world *w,
-                     struct guarded_action actions[GUARDED_ACTIONS]) {
-    int count = 0;
+static size_t possible(const void *of, const void *world, search_action actions[SEARCH_ACTIONS]) {
+    const struct guarded_config *config = of;
+    const struct guarded_world *w = world;
+    size_t count = 0;
     if (w->now == GUARDED_STATES - 1)
         return 0;
     for (int i = 0; i < config->holders; i++) {
         char kinds[8];
         int of_holder = possible_of(w, i, kinds);
         for (int k = 0; k < of_holder; k++)
-            actions[count++] = (struct guarded_action){kinds[k], (int8_t)i, 0};
+            actions[count++] = search_act(kinds[k], i, 0);
         for (int k = 0; k < GUARDED_LATE; k++)
             if (w->holders[i].late[k].step != PDK__GUARDED_IDLE)
-                actions[count++] = (struct guarded_action){'L', (int8_t)i, (int8_t)k};
+                actions[count++] = search_act('L', i, k);
     }
     if (w->aliens > 0 && w->states[w->now].exists)
-        actions[count++] = (struct guarded_action){'A', 0, 0};
+        actions[count++] = search_act('A', 0, 0);
     return count;
 }
 
@@ -176,24 +179,24 @@ static bool same(const struct pdk__stamp *a, const struct pdk__stamp *b) {
     return a->token == b->token && a->number == b->number && a->handover == b->handover && a->absent == b->absent;
 }
 
-static const char *check_done(struct guarded_world *w, int i, bool writing, struct guarded_result *counts) {
+static const char *check_done(struct guarded_world *w, int i, bool writing, uint64_t *counts) {
     struct guarded_holder *h = &w->holders[i];
     const struct pdk__guarded *g = &h->machine;
     bool alien = w->alien > 0;
     if (g->end == PDK__GUARDED_LOST) {
-        counts->lost++;
+        counts[GUARDED_LOST]++;
         return h->stands ? "a holder whose lock node stands is not told LOST" : NULL;
     }
     if (g->end != PDK__GUARDED_FINE) {
-        counts->replaced++;
+        counts[GUARDED_REPLACED]++;
         return alien ? NULL : "nobody is told that the node was replaced unless it was";
     }
     if (writing) {
-        counts->written++;
+        counts[GUARDED_WRITTEN]++;
         if (!(h->written & (1 << g->wanted.number)))
             return "a write that is told of has landed";
     } else {
-        counts->opened++;
+        counts[GUARDED_OPENED]++;
     }
     if (!h->opened)
         h->since = w->now;
@@ -205,7 +208,7 @@ static const char *check_done(struct guarded_world *w, int i, bool writing, stru
     return NULL;
 }
 
-static const char *answer(struct guarded_world *w, int i, enum pdk__result result, struct guarded_result *counts) {
+static const char *answer(struct guarded_world *w, int i, enum pdk__result result, uint64_t *counts) {
     struct guarded_holder *h = &w->holders[i];
     bool writing = h->machine.writing;
     /* The driver sees that its own hold was released. */
@@ -247,29 +250,32 @@ static void call(struct guarded_world *w, int i, char kind) {
     send_next(h);
 }
 
-const char *guarded_apply(struct guarded_world *w, struct guarded_action action, struct guarded_result *counts) {
-    struct guarded_holder *h = &w->holders[action.holder];
+static const char *apply(void *of, void *world, search_action action) {
+    struct guarded_config *config = of;
+    struct guarded_world *w = world;
+    int who = search_whose(action);
+    struct guarded_holder *h = &w->holders[who];
     const char *broken = NULL;
-    switch (action.kind) {
+    switch (search_kind(action)) {
     case 'x':
         h->stands = 0;
         break;
     case 'e':
-        return execute(w, action.holder, &h->now);
+        return execute(w, who, &h->now);
     case 'r':
         w->stales--;
         h->now.executed = 1;
         h->now.shown = h->passed;
         break;
     case 'a':
-        return answer(w, action.holder, (enum pdk__result)h->now.result, counts);
+        return answer(w, who, (enum pdk__result)h->now.result, config->counts);
     case 'l':
         w->losses--;
         leave_behind(h);
-        return answer(w, action.holder, PDK__UNKNOWN, counts);
+        return answer(w, who, PDK__UNKNOWN, config->counts);
     case 'L':
-        broken = execute(w, action.holder, &h->late[action.which]);
-        memset(&h->late[action.which], 0, sizeof h->late[action.which]);
+        broken = execute(w, who, &h->late[search_which(action)]);
+        memset(&h->late[search_which(action)], 0, sizeof h->late[search_which(action)]);
         break;
     case 'g':
         w->gives_up--;
@@ -285,16 +291,102 @@ const char *guarded_apply(struct guarded_world *w, struct guarded_action action,
         break;
     }
     default:
-        call(w, action.holder, action.kind);
+        call(w, who, (char)search_kind(action));
         break;
     }
     return broken;
 }
 
-void guarded_tell(const struct guarded_world *w, struct guarded_action action, FILE *out) {
+static void tell(const void *world, search_action action, FILE *out) {
+    const struct guarded_world *w = world;
     static const char *const steps[] = {"idle", "read", "create", "rewrite", "check", "write"};
-    const struct guarded_holder *h = &w->holders[action.holder];
-    fprintf(out, "%c holder %d (now: %s, version %d)  node: version %d, token %d, number %d\n", action.kind,
-            action.holder, steps[h->machine.step], h->machine.version, w->states[w->now].version,
+    const struct guarded_holder *h = &w->holders[search_whose(action)];
+    fprintf(out, "%c holder %d (now: %s, version %d)  node: version %d, token %d, number %d\n", search_kind(action),
+            search_whose(action), steps[h->machine.step], h->machine.version, w->states[w->now].version,
             (int)w->states[w->now].stamp.token, (int)w->states[w->now].stamp.number);
+}
+
+/* ---- states as bytes */
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0xd6e8feb86659fd93);
+    return hash ^ (hash >> 32);
+}
+
+static uint64_t mix_stamp(uint64_t hash, const struct pdk__stamp *s) {
+    return mix(mix(hash, (uint64_t)s->token), s->number * 4 + s->digest * 64 + (s->absent ? 1 : 0));
+}
+
+static uint64_t mix_request(uint64_t hash, const struct guarded_request *r) {
+    hash = mix(hash, (uint64_t)(r->step + 8 * (r->executed + 2 * (r->result + 16 * r->shown))));
+    return mix_stamp(mix(hash, (uint64_t)r->version), &r->stamp);
+}
+
+static uint64_t mix_machine(uint64_t hash, const struct pdk__guarded *g) {
+    unsigned flags = (g->opened ? 1u : 0) + (g->confirmed ? 2u : 0) + (g->is_pending ? 4u : 0) + (g->writing ? 8u : 0) +
+                     (g->czxid != 0 ? 16u : 0);
+    hash = mix(hash, (uint64_t)g->step + 8 * (uint64_t)g->end + 64 * (uint64_t)flags);
+    hash = mix(mix(hash, (uint64_t)g->version), g->number);
+    hash = mix_stamp(mix_stamp(hash, &g->known), &g->seen);
+    return mix_stamp(mix_stamp(hash, &g->pending), &g->wanted);
+}
+
+/* Field by field: a struct has bytes between its fields. */
+static uint64_t hash_of(const void *world) {
+    const struct guarded_world *w = world;
+    uint64_t hash = mix(1, (uint64_t)(w->now + 64 * (w->newest + 1 + 4 * w->alien)));
+    hash = mix(hash, (uint64_t)(w->losses + 8 * (w->stales + 8 * (w->aliens + 8 * w->gives_up))));
+    for (int i = 0; i <= w->now; i++)
+        hash = mix(mix_stamp(hash, &w->states[i].stamp),
+                   (uint64_t)w->states[i].version * 2 + (uint64_t)w->states[i].exists);
+    for (int i = 0; i < GUARDED_HOLDERS; i++) {
+        const struct guarded_holder *h = &w->holders[i];
+        hash = mix_request(mix_machine(hash, &h->machine), &h->now);
+        for (int k = 0; k < GUARDED_LATE; k++)
+            hash = mix_request(hash, &h->late[k]);
+        hash = mix(
+            hash, (uint64_t)(h->stands +
+                             2 * (h->opened + 2 * (h->writes + 8 * (h->passed + 64 * (h->written + 128 * h->since))))));
+    }
+    return hash;
+}
+
+/* Most words are 0: of the others each has its place ahead of it. */
+static size_t pack(void *of, void *world, uint8_t bytes[SEARCH_PACKED]) {
+    const struct guarded_world *w = world;
+    size_t size = offsetof(struct guarded_world, states) + (size_t)(w->now + 1) * sizeof w->states[0];
+    uint8_t *end = bytes;
+    uint64_t word;
+    (void)of;
+    for (uint16_t at = 0; at < size; at = (uint16_t)(at + sizeof word)) {
+        memcpy(&word, (const uint8_t *)world + at, sizeof word);
+        if (word == 0)
+            continue;
+        memcpy(end, &at, sizeof at);
+        memcpy(end + sizeof at, &word, sizeof word);
+        end += sizeof at + sizeof word;
+    }
+    return (size_t)(end - bytes);
+}
+
+static void unpack(void *of, void *world, const uint8_t *bytes, size_t size) {
+    uint16_t at;
+    (void)of;
+    memset(world, 0, sizeof(struct guarded_world));
+    for (const uint8_t *end = bytes + size; bytes != end; bytes += sizeof at + sizeof(uint64_t)) {
+        memcpy(&at, bytes, sizeof at);
+        memcpy((uint8_t *)world + at, bytes + sizeof at, sizeof(uint64_t));
+    }
+}
+
+struct search_model guarded_model(struct guarded_config *config) {
+    return (struct search_model){.of = config,
+                                 .size = sizeof(struct guarded_world),
+                                 .begin = begin,
+                                 .possible = possible,
+                                 .apply = apply,
+                                 .tell = tell,
+                                 .pack = pack,
+                                 .unpack = unpack,
+                                 .hash = hash_of};
 }

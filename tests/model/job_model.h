@@ -1,7 +1,6 @@
 /* The model of a job's record: every order of events, for two or three asks that are granted the lock one after the other.
  *
  *     job_world.c       the record, the lock nodes, the servers' clock, requests on their way, and what must hold
- *     record_explore.c  depth first over all states, each seen once; the way to a state that breaks a promise
  *
  * It is harsher than ZooKeeper and the driver. An ask that has lost its lock goes on without noticing, until it would run. A write
  * that lost its answer may be executed at any later time. A look may show any older state that its session has not passed yet.
@@ -10,19 +9,23 @@
 #define JOB_MODEL_H
 
 #include "core/job.h"
-#include "record_explore.h"
+#include "search.h"
 
 enum { JOB_ASKS = 3, JOB_LATE = 2, JOB_STATES = 8 };
+
+/* What asks came to, in the order of the counts. */
+enum { JOB_RAN, JOB_FINISHED, JOB_SKIPPED, JOB_OVERTAKEN, JOB_LOST, JOB_DIED, JOB_COUNTS };
 
 struct job_config {
     int8_t asks;
     int8_t every, least;
-    int8_t zoned;   /* the periods are those of next_edge, and not all as long as `every` */
-    int8_t at_once; /* a run that died may be retried */
-    int8_t ticks;   /* of the servers' clock */
-    int8_t backs;   /* new leaders whose clock is behind by 2 */
-    int8_t losses;  /* answers, or whole writes */
-    int8_t stales;  /* looks that show an older state */
+    int8_t zoned;                /* the periods are those of next_edge, and not all as long as `every` */
+    int8_t at_once;              /* a run that died may be retried */
+    int8_t ticks;                /* of the servers' clock */
+    int8_t backs;                /* new leaders whose clock is behind by 2 */
+    int8_t losses;               /* answers, or whole writes */
+    int8_t stales;               /* looks that show an older state */
+    uint64_t counts[JOB_COUNTS]; /* filled by the search */
 };
 
 enum job_phase { JOB_OUT, JOB_ASKED, JOB_STARTING, JOB_RUNS, JOB_ENDING, JOB_FINISHING, JOB_OVER };
@@ -60,9 +63,6 @@ struct job_world {
     int8_t ticks, backs, losses, stales; /* left */
 };
 
-/* What asks came to, in the order of the counts. */
-enum { JOB_RAN, JOB_FINISHED, JOB_SKIPPED, JOB_OVERTAKEN, JOB_LOST, JOB_DIED, JOB_COUNTS };
-
-struct record_model job_model(const struct job_config *config);
+struct search_model job_model(struct job_config *config);
 
 #endif

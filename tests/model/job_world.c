@@ -12,8 +12,8 @@
 
 static int8_t token_of(int ask) { return (int8_t)(10 + ask); }
 
-static void begin(const void *with, void *world) {
-    const struct job_config *config = with;
+static void begin(void *of, void *world) {
+    const struct job_config *config = of;
     struct job_world *w = world;
     memset(w, 0, sizeof *w);
     w->clock = 4;
@@ -112,25 +112,25 @@ static int possible_of(const struct job_world *w, int i, char kinds[8]) {
     return count;
 }
 
-static int possible(const void *with, const void *world, struct record_action actions[RECORD_ACTIONS]) {
-    const struct job_config *config = with;
+static size_t possible(const void *of, const void *world, search_action actions[SEARCH_ACTIONS]) {
+    const struct job_config *config = of;
     const struct job_world *w = world;
-    int count = 0;
+    size_t count = 0;
     if (w->now == JOB_STATES - 1)
         return 0;
     for (int i = 0; i < config->asks; i++) {
         char kinds[8];
         int of_ask = possible_of(w, i, kinds);
         for (int k = 0; k < of_ask; k++)
-            actions[count++] = (struct record_action){kinds[k], (int8_t)i, 0};
+            actions[count++] = search_act(kinds[k], i, 0);
         for (int k = 0; k < JOB_LATE; k++)
             if (w->asks[i].late[k].pending)
-                actions[count++] = (struct record_action){'L', (int8_t)i, (int8_t)k};
+                actions[count++] = search_act('L', i, k);
     }
     if (w->ticks > 0)
-        actions[count++] = (struct record_action){'t', 0, 0};
+        actions[count++] = search_act('t', 0, 0);
     if (w->backs > 0 && w->clock > 2)
-        actions[count++] = (struct record_action){'b', 0, 0};
+        actions[count++] = search_act('b', 0, 0);
     return count;
 }
 
@@ -276,38 +276,40 @@ static void node_goes(struct job_world *w, int i, uint64_t *counts) {
         a->phase = JOB_OVER;
 }
 
-static const char *apply(const void *with, void *world, struct record_action action, uint64_t *counts) {
-    const struct job_config *config = with;
+static const char *apply(void *of, void *world, search_action action) {
+    struct job_config *config = of;
+    uint64_t *counts = config->counts;
     struct job_world *w = world;
-    struct job_ask *a = &w->asks[action.who];
+    int who = search_whose(action);
+    struct job_ask *a = &w->asks[who];
     const char *broken = NULL;
-    switch (action.kind) {
+    switch (search_kind(action)) {
     case 'q':
         a->phase = JOB_ASKED;
         a->stands = 1;
         a->asked = w->clock;
         return NULL;
     case 'g':
-        return look(config, w, action.who, w->now, counts);
+        return look(config, w, who, w->now, counts);
     case 'r':
         w->stales--;
-        return look(config, w, action.who, w->now - 1 > a->passed ? w->now - 1 : a->passed, counts);
+        return look(config, w, who, w->now - 1 > a->passed ? w->now - 1 : a->passed, counts);
     case 'e':
-        return execute(config, w, action.who, &a->now);
+        return execute(config, w, who, &a->now);
     case 'a':
-        return answered(w, action.who, counts);
+        return answered(w, who, counts);
     case 'l':
-        lose_answer(w, action.who);
+        lose_answer(w, who);
         return NULL;
     case 'L':
-        broken = execute(config, w, action.who, &a->late[action.which]);
-        memset(&a->late[action.which], 0, sizeof a->late[0]);
+        broken = execute(config, w, who, &a->late[search_which(action)]);
+        memset(&a->late[search_which(action)], 0, sizeof a->late[0]);
         return broken;
     case 'f':
         a->phase = JOB_ENDING;
         return NULL;
     case 'x':
-        node_goes(w, action.who, counts);
+        node_goes(w, who, counts);
         return NULL;
     case 't':
         w->ticks--;
@@ -320,18 +322,23 @@ static const char *apply(const void *with, void *world, struct record_action act
     }
 }
 
-static void tell(const void *world, struct record_action action, FILE *out) {
+static void tell(const void *world, search_action action, FILE *out) {
     const struct job_world *w = world;
     const struct job_content *now = &w->states[w->now];
-    fprintf(out, "%c %d  clock %d, version %d:", action.kind, action.who, w->clock, w->now);
+    fprintf(out, "%c %d  clock %d, version %d:", search_kind(action), search_whose(action), w->clock, w->now);
     for (int i = 0; i < now->count; i++)
         fprintf(out, " %c%d from %d", now->lines[i].state, now->lines[i].token, now->lines[i].start);
     fprintf(out, ", written at %d\n", now->mtime);
 }
 
-struct record_model job_model(const struct job_config *config) {
+struct search_model job_model(struct job_config *config) {
     _Static_assert(sizeof(struct job_world) ==
                        JOB_STATES * sizeof(struct job_content) + JOB_ASKS * sizeof(struct job_ask) + 6,
                    "no bytes between members");
-    return (struct record_model){sizeof(struct job_world), config, begin, possible, apply, tell};
+    return (struct search_model){.of = config,
+                                 .size = sizeof(struct job_world),
+                                 .begin = begin,
+                                 .possible = possible,
+                                 .apply = apply,
+                                 .tell = tell};
 }

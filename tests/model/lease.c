@@ -1,7 +1,7 @@
 /* The exploration of the lease as a program: lease [--half UNITS] … Prints what it saw, and a counter-example. */
 #include "lease_model.h"
 
-#include <stdlib.h>
+#include <glib.h>
 #include <string.h>
 
 static const struct lease_config usual = {.half = 2,
@@ -55,92 +55,71 @@ static const struct {
 
 struct number {
     const char *option;
-    int8_t *value;
-    int8_t least, most;
+    int8_t *to;
+    int least, most, value;
 };
 struct flag {
     const char *option;
-    bool *value;
+    bool *to;
+    gboolean value;
 };
 
-static int usage(void) {
-    fprintf(
-        stderr,
-        "usage: lease [--half UNITS] [--timeout UNITS] [--shorter UNITS] [--hops 1|2] [--rate SIXTEENTHS] [--late "
-        "UNITS]\n"
-        "             [--requests 1..3] [--deposals N] [--losses N] [--shorts N] [--stalls N] [--tick-known]\n"
-        "             [--never-leader] [--syncs] [--late-news] [--prompt] [--slow-link] [--unit MS] [--horizon UNITS] "
-        "[--max "
-        "STATES]\n"
-        "             [--deep]\n\n"
-        "Walks every order of a session's requests, reports and faults, over the real lease. --deep: larger ones of\n"
-        "several kinds, one after the other. Exit status 1: a promise is broken, and the earliest counter-example was\n"
-        "printed.\n");
-    return 2;
-}
-
-static bool take_small(struct lease_config *c, const char *option, long long value) {
-    const struct number numbers[] = {
-        {"--half", &c->half, 1, 4},
-        {"--timeout", &c->timeout, 4, LEASE_TIMEOUT},
-        {"--shorter", &c->shorter, 2, LEASE_TIMEOUT},
-        {"--hops", &c->hops, 1, LEASE_HOPS},
-        {"--rate", &c->rate, 8, 32},
-        {"--requests", &c->requests, 1, LEASE_REQUESTS},
-        {"--late", &c->late, 0, 3},
-        {"--deposals", &c->budgets[LEASE_DEPOSALS], 0, 9},
-        {"--losses", &c->budgets[LEASE_LOSSES], 0, 9},
-        {"--stalls", &c->budgets[LEASE_STALLS], 0, 9},
-        {"--shorts", &c->budgets[LEASE_SHORTS], 0, 9},
+static bool take_options(struct lease_config *c, int argc, char **argv) {
+    struct number numbers[] = {
+        {"half", &c->half, 1, 4, c->half},
+        {"timeout", &c->timeout, 4, LEASE_TIMEOUT, c->timeout},
+        {"shorter", &c->shorter, 0, LEASE_TIMEOUT, 0},
+        {"hops", &c->hops, 1, LEASE_HOPS, c->hops},
+        {"rate", &c->rate, 8, 32, c->rate},
+        {"requests", &c->requests, 1, LEASE_REQUESTS, c->requests},
+        {"late", &c->late, 0, 3, 0},
+        {"deposals", &c->budgets[LEASE_DEPOSALS], 0, 9, c->budgets[LEASE_DEPOSALS]},
+        {"losses", &c->budgets[LEASE_LOSSES], 0, 9, c->budgets[LEASE_LOSSES]},
+        {"stalls", &c->budgets[LEASE_STALLS], 0, 9, 0},
+        {"shorts", &c->budgets[LEASE_SHORTS], 0, 9, 0},
     };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (strcmp(option, numbers[i].option) == 0 && value >= numbers[i].least && value <= numbers[i].most) {
-            *numbers[i].value = (int8_t)value;
-            return true;
-        }
-    return false;
-}
-
-static bool take_number(struct lease_config *c, const char *option, const char *text) {
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end != '\0')
-        return false;
-    if (take_small(c, option, value))
-        return true;
-    if (value <= 0)
-        return false;
-    if (strcmp(option, "--horizon") == 0)
-        c->horizon = (int32_t)value;
-    else if (strcmp(option, "--unit") == 0 && value <= LEASE_LONG / PDK__MS)
-        c->unit = value * PDK__MS;
-    else if (strcmp(option, "--max") == 0)
-        c->max_states = (uint64_t)value;
-    else
-        return false;
-    return true;
-}
-
-static bool take_flag(struct lease_config *c, const char *option) {
-    const struct flag flags[] = {{"--tick-known", &c->tick_known}, {"--never-leader", &c->never_leader},
-                                 {"--syncs", &c->syncs},           {"--late-news", &c->late_news},
-                                 {"--prompt", &c->prompt},         {"--slow-link", &c->slow_link}};
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-        if (strcmp(option, flags[i].option) == 0) {
-            *flags[i].value = true;
-            return true;
-        }
-    return false;
+    struct flag flags[] = {{"tick-known", &c->tick_known, 0}, {"never-leader", &c->never_leader, 0},
+                           {"syncs", &c->syncs, 0},           {"late-news", &c->late_news, 0},
+                           {"prompt", &c->prompt, 0},         {"slow-link", &c->slow_link, 0}};
+    gint64 unit = 0;
+    GOptionEntry entries[G_N_ELEMENTS(numbers) + G_N_ELEMENTS(flags) + 4] = {
+        {"horizon", 0, 0, G_OPTION_ARG_INT, &c->horizon, "Units, at most", "UNITS"},
+        {"unit", 0, 0, G_OPTION_ARG_INT64, &unit, "How long one is", "MS"},
+        {"max", 0, 0, G_OPTION_ARG_INT64, &c->max_states, "States, at most", "N"},
+    };
+    GOptionEntry *entry = entries + 3;
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        *entry++ = (GOptionEntry){numbers[i].option, 0, 0, G_OPTION_ARG_INT, &numbers[i].value, NULL, "N"};
+    for (size_t i = 0; i < G_N_ELEMENTS(flags); i++)
+        *entry++ = (GOptionEntry){flags[i].option, 0, 0, G_OPTION_ARG_NONE, &flags[i].value, NULL, NULL};
+    g_autoptr(GOptionContext) context =
+        g_option_context_new("- every order of requests, reports and faults, or --deep");
+    g_autoptr(GError) error = NULL;
+    g_option_context_add_main_entries(context, entries, NULL);
+    bool good = g_option_context_parse(context, &argc, &argv, &error) && argc == 1;
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        good = good && numbers[i].value >= numbers[i].least && numbers[i].value <= numbers[i].most;
+        *numbers[i].to = (int8_t)numbers[i].value;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(flags); i++)
+        *flags[i].to = flags[i].value;
+    c->unit = unit * PDK__MS;
+    good = good && unit >= 0 && unit <= LEASE_LONG / PDK__MS && c->timeout >= c->half && c->shorter <= c->timeout;
+    if (!good)
+        fprintf(stderr, "lease: %s; --help lists the options\n",
+                error ? error->message : "that is too much, or too little");
+    return good;
 }
 
 static int run(const struct lease_config *config, struct lease_result *result) {
     struct lease_result r = *result = lease_explore(config, stdout);
-    const char *how_far = r.broken     ? ""
-                          : r.closed   ? "; nothing new comes after that"
-                          : r.complete ? ", all to the horizon"
-                                       : ", NOT COMPLETE: --max was reached";
-    printf("%llu states, %llu transitions, %d units of time, %.1f s (%.0f states/s)%s\n", (unsigned long long)r.states,
-           (unsigned long long)r.transitions, r.units, r.seconds, (double)r.states / r.seconds, how_far);
+    const char *how_far = r.broken            ? ""
+                          : r.search.closed   ? "; nothing new comes after that"
+                          : r.search.complete ? ", all to the horizon"
+                                              : ", NOT COMPLETE: --max was reached";
+    printf("%llu states, %llu transitions, %u units of time, %.1f s (%.0f states/s)%s\n",
+           (unsigned long long)r.search.states, (unsigned long long)r.search.steps, r.search.depth, r.search.seconds,
+           (double)r.search.states / r.search.seconds, how_far);
     printf("renewals %llu, leases that ended %llu, moments at which the session may end %llu; deposals %llu, "
            "reconnections %llu, leases shortened %llu; closest to the session's end %.4f units\n",
            (unsigned long long)r.seen.renewals, (unsigned long long)r.seen.lapses, (unsigned long long)r.seen.expiries,
@@ -161,25 +140,18 @@ static int run_deep(void) {
         struct lease_result r;
         if (run(&deep[i].config, &r) != 0)
             return 1;
-        states += r.states;
+        states += r.search.states;
     }
     printf("%llu states in all\n", (unsigned long long)states);
     return 0;
 }
 
+/* --deep: larger ones of several kinds, one after the other. Exit status 1: a promise is broken, and the earliest counter-example was
+ * printed. */
 int main(int argc, char **argv) {
     struct lease_config config = usual;
     struct lease_result result;
     if (argc == 2 && strcmp(argv[1], "--deep") == 0)
         return run_deep();
-    for (int i = 1; i < argc; i++) {
-        if (take_flag(&config, argv[i]))
-            continue;
-        if (i + 1 == argc || !take_number(&config, argv[i], argv[i + 1]))
-            return usage();
-        i++;
-    }
-    if (config.timeout < config.half || config.shorter > config.timeout)
-        return usage();
-    return run(&config, &result);
+    return take_options(&config, argc, argv) ? run(&config, &result) : 2;
 }

@@ -2,7 +2,6 @@
  * and the last have the same secret: a holder, and its restart.
  *
  *     lease_lock_world.c  the record, the lock nodes, the servers' clock, requests on their way, and what must hold
- *     record_explore.c    depth first over all states, each seen once; the way to a state that breaks a promise
  *
  * As in the model of a job a claim that has lost its lock goes on without noticing, a write that lost its answer may be executed at any
  * later time, and a look may show an older state.
@@ -11,15 +10,19 @@
 #define LEASE_LOCK_MODEL_H
 
 #include "core/lease_lock.h"
-#include "record_explore.h"
+#include "search.h"
 
 enum { LEASE_CLAIMS = 3, LEASE_LATE = 2, LEASE_STATES = 8 };
+
+/* What claims came to, in the order of the counts. */
+enum { LEASE_HELD, LEASE_BACK, LEASE_RENEWED, LEASE_STOOD, LEASE_TOO_LATE, LEASE_LOST, LEASE_GIVEN_UP, LEASE_COUNTS };
 
 struct lease_lock_config {
     int8_t claims, duration;
     int8_t ticks, losses, stales;
-    int8_t renewals; /* of each hold */
-    int8_t gives_up; /* holders may give it up */
+    int8_t renewals;               /* of each hold */
+    int8_t gives_up;               /* holders may give it up */
+    uint64_t counts[LEASE_COUNTS]; /* filled by the search */
 };
 
 enum lease_phase {
@@ -59,9 +62,6 @@ struct lease_lock_world {
     int8_t ticks, losses, stales; /* left */
 };
 
-/* What claims came to, in the order of the counts. */
-enum { LEASE_HELD, LEASE_BACK, LEASE_RENEWED, LEASE_STOOD, LEASE_TOO_LATE, LEASE_LOST, LEASE_GIVEN_UP, LEASE_COUNTS };
-
-struct record_model lease_lock_model(const struct lease_lock_config *config);
+struct search_model lease_lock_model(struct lease_lock_config *config);
 
 #endif

@@ -11,8 +11,8 @@
 static int8_t token_of(int claim) { return (int8_t)(10 + claim); }
 static char secret_of(int token) { return token == 11 ? 'b' : 'a'; }
 
-static void begin(const void *with, void *world) {
-    const struct lease_lock_config *config = with;
+static void begin(void *of, void *world) {
+    const struct lease_lock_config *config = of;
     struct lease_lock_world *w = world;
     memset(w, 0, sizeof *w);
     w->clock = 4;
@@ -96,23 +96,23 @@ static int possible_of(const struct lease_lock_config *config, const struct leas
     return count;
 }
 
-static int possible(const void *with, const void *world, struct record_action actions[RECORD_ACTIONS]) {
-    const struct lease_lock_config *config = with;
+static size_t possible(const void *of, const void *world, search_action actions[SEARCH_ACTIONS]) {
+    const struct lease_lock_config *config = of;
     const struct lease_lock_world *w = world;
-    int count = 0;
+    size_t count = 0;
     if (w->now == LEASE_STATES - 1)
         return 0;
     for (int i = 0; i < config->claims; i++) {
         char kinds[8];
         int of_claim = possible_of(config, w, i, kinds);
         for (int k = 0; k < of_claim; k++)
-            actions[count++] = (struct record_action){kinds[k], (int8_t)i, 0};
+            actions[count++] = search_act(kinds[k], i, 0);
         for (int k = 0; k < LEASE_LATE; k++)
             if (w->claims[i].late[k].pending)
-                actions[count++] = (struct record_action){'L', (int8_t)i, (int8_t)k};
+                actions[count++] = search_act('L', i, k);
     }
     if (w->ticks > 0)
-        actions[count++] = (struct record_action){'t', 0, 0};
+        actions[count++] = search_act('t', 0, 0);
     return count;
 }
 
@@ -212,25 +212,27 @@ static const char *answered(struct lease_lock_world *w, int i, uint64_t *counts)
     return confirmed(w, i, counts);
 }
 
-static const char *apply(const void *with, void *world, struct record_action action, uint64_t *counts) {
-    const struct lease_lock_config *config = with;
+static const char *apply(void *of, void *world, search_action action) {
+    struct lease_lock_config *config = of;
+    uint64_t *counts = config->counts;
     struct lease_lock_world *w = world;
-    struct lease_claim *c = &w->claims[action.who];
+    int who = search_whose(action);
+    struct lease_claim *c = &w->claims[who];
     const char *broken = NULL;
-    switch (action.kind) {
+    switch (search_kind(action)) {
     case 'q':
         *c = (struct lease_claim){
             .phase = LEASE_CLAIMED, .stands = 1, .claimed = w->clock, .renewals = config->renewals};
         break;
     case 'g':
-        return look(config, w, action.who, w->now, counts);
+        return look(config, w, who, w->now, counts);
     case 'r':
         w->stales--;
-        return look(config, w, action.who, w->now - 1 > c->passed ? w->now - 1 : c->passed, counts);
+        return look(config, w, who, w->now - 1 > c->passed ? w->now - 1 : c->passed, counts);
     case 'e':
-        return execute(config, w, action.who, &c->now);
+        return execute(config, w, who, &c->now);
     case 'a':
-        return answered(w, action.who, counts);
+        return answered(w, who, counts);
     case 'l':
         w->losses--;
         if (!c->now.executed)
@@ -238,8 +240,8 @@ static const char *apply(const void *with, void *world, struct record_action act
         look_again(c);
         break;
     case 'L':
-        broken = execute(config, w, action.who, &c->late[action.which]);
-        memset(&c->late[action.which], 0, sizeof c->late[0]);
+        broken = execute(config, w, who, &c->late[search_which(action)]);
+        memset(&c->late[search_which(action)], 0, sizeof c->late[0]);
         break;
     case 'n':
         c->renewals--;
@@ -260,16 +262,21 @@ static const char *apply(const void *with, void *world, struct record_action act
     return broken;
 }
 
-static void tell(const void *world, struct record_action action, FILE *out) {
+static void tell(const void *world, search_action action, FILE *out) {
     const struct lease_lock_world *w = world;
     const struct lease_content *now = &w->states[w->now];
-    fprintf(out, "%c %d  clock %d, version %d: %c %d, written at %d\n", action.kind, action.who, w->clock, w->now,
-            now->state ? now->state : '-', now->token, now->mtime);
+    fprintf(out, "%c %d  clock %d, version %d: %c %d, written at %d\n", search_kind(action), search_whose(action),
+            w->clock, w->now, now->state ? now->state : '-', now->token, now->mtime);
 }
 
-struct record_model lease_lock_model(const struct lease_lock_config *config) {
+struct search_model lease_lock_model(struct lease_lock_config *config) {
     _Static_assert(sizeof(struct lease_lock_world) ==
                        LEASE_STATES * sizeof(struct lease_content) + LEASE_CLAIMS * sizeof(struct lease_claim) + 5,
                    "no bytes between members");
-    return (struct record_model){sizeof(struct lease_lock_world), config, begin, possible, apply, tell};
+    return (struct search_model){.of = config,
+                                 .size = sizeof(struct lease_lock_world),
+                                 .begin = begin,
+                                 .possible = possible,
+                                 .apply = apply,
+                                 .tell = tell};
 }

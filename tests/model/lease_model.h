@@ -5,7 +5,7 @@
  *
  *     lease_steps.c     what can happen next, and doing it      lease_client.c   the client's side: the real lease
  *     lease_servers.c   the servers' side of a step             lease_checks.c   what must be true
- *     lease_explore.c   every order, each state once            lease_transcript.c a counter-example as a timeline
+ *     lease_explore.c   the search, as search.h wants it        lease_transcript.c a counter-example as a timeline
  *     lease.c, test_lease_model.c                               run it
  *
  * Time goes in units, a few to half a tick, and within a unit events happen in any order. So the instant before and
@@ -22,10 +22,7 @@
 #define LEASE_MODEL_H
 
 #include "core/lease.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "search.h"
 
 /* Usually a unit is so long that the 50 ms of the margin hardly count. That is where the lease is tightest. */
 #define LEASE_LONG (INT64_C(1600000) * PDK__MS)
@@ -155,7 +152,7 @@ enum lease_action_kind {
 };
 
 /* What happens, and its argument: which link, which server and when it is pinged, ... */
-typedef uint16_t lease_action;
+typedef search_action lease_action;
 #define LEASE_ARGUMENTS 256
 static inline enum lease_action_kind lease_kind_of(lease_action a) {
     return (enum lease_action_kind)(a / LEASE_ARGUMENTS);
@@ -178,9 +175,8 @@ static inline bool lease_target_shorter(int32_t target) { return target % 2 != 0
 /* --- lease_steps.c */
 void lease_init(struct lease_model *m, const struct lease_config *config);
 void lease_begin(struct lease_state *s);
-#define LEASE_POSSIBLE 128
 /* All that can happen next; returns how many. */
-int32_t lease_possible(const struct lease_model *m, const struct lease_state *s, lease_action out[LEASE_POSSIBLE]);
+int32_t lease_possible(const struct lease_model *m, const struct lease_state *s, lease_action out[SEARCH_ACTIONS]);
 /* Do it, and forget all that no longer matters. m->broken is set when a check failed. */
 void lease_apply(struct lease_model *m, struct lease_state *s, lease_action a);
 
@@ -238,13 +234,9 @@ void lease_tell_end(const struct lease_model *m, const struct lease_state *s, in
 
 /* --- lease_explore.c */
 struct lease_result {
-    uint64_t states, transitions;
-    int32_t units;  /* how far it went */
-    double closest; /* a lease's end came to the earliest expiry of its session, in units of the client's clock */
-    double seconds;
-    bool complete;      /* no state was left out before the horizon */
-    bool closed;        /* no new state would come after it: complete for all time */
-    const char *broken; /* NULL when all is well; the counter-example was printed */
+    struct search_result search; /* its depth: how many units it went */
+    double closest;     /* a lease's end came to the earliest expiry of its session, in units of the client's clock */
+    const char *broken; /* NULL when all is well */
     char detail[256];
     struct lease_seen seen;
 };

@@ -120,7 +120,7 @@ static bool may_pass_the_unit(const struct lease_model *m, const struct lease_st
     return true;
 }
 
-int32_t lease_possible(const struct lease_model *m, const struct lease_state *s, lease_action out[LEASE_POSSIBLE]) {
+int32_t lease_possible(const struct lease_model *m, const struct lease_state *s, lease_action out[SEARCH_ACTIONS]) {
     struct list list = {out, 0};
     if (s->connection == LEASE_NO_SESSION)
         may_connect(&list, &m->config, LEASE_CREATE, false);

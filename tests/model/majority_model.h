@@ -15,9 +15,23 @@
 #define MAJORITY_MODEL_H
 
 #include "core/majority.h"
-#include "record_explore.h"
+#include "search.h"
 
 enum { MAJORITY_CALLERS = 3, MAJORITY_ENSEMBLES = 3, MAJORITY_NEED = 2, MAJORITY_NODES = 8 };
+
+/* What happened, in the order of the counts. */
+enum {
+    MAJORITY_TOOK,    /* a whole was granted */
+    MAJORITY_WENT_ON, /* a part was lost, and enough were left */
+    MAJORITY_AGAIN,   /* a part was taken again */
+    MAJORITY_LOSSES,  /* of wholes */
+    MAJORITY_PASSED,  /* a right was passed over */
+    MAJORITY_TIRED,   /* of waiting with something in its hands */
+    MAJORITY_LOOKED,  /* around, while waiting */
+    MAJORITY_SHORT,   /* a round fell short */
+    MAJORITY_REFUSED, /* a try was busy, or a deadline passed */
+    MAJORITY_COUNTS
+};
 
 struct majority_config {
     int8_t callers;
@@ -29,6 +43,7 @@ struct majority_config {
     int8_t looks;  /* who waits may look around */
     uint8_t never_free;   /* a bit for each ensemble: a stranger has its lock */
     uint8_t cut_at_first; /* a bit for each ensemble: the first caller is cut off from it from the beginning */
+    uint64_t counts[MAJORITY_COUNTS]; /* filled by the search */
 };
 
 enum majority_phase { MAJORITY_OUT, MAJORITY_TAKING, MAJORITY_HOLDS, MAJORITY_LOST, MAJORITY_OVER };
@@ -55,21 +70,7 @@ struct majority_world {
     int8_t cuts, heals, deadlines; /* left */
 };
 
-/* What happened, in the order of the counts. */
-enum {
-    MAJORITY_TOOK,    /* a whole was granted */
-    MAJORITY_WENT_ON, /* a part was lost, and enough were left */
-    MAJORITY_AGAIN,   /* a part was taken again */
-    MAJORITY_LOSSES,  /* of wholes */
-    MAJORITY_PASSED,  /* a right was passed over */
-    MAJORITY_TIRED,   /* of waiting with something in its hands */
-    MAJORITY_LOOKED,  /* around, while waiting */
-    MAJORITY_SHORT,   /* a round fell short */
-    MAJORITY_REFUSED, /* a try was busy, or a deadline passed */
-    MAJORITY_COUNTS
-};
-
-struct record_model majority_model(const struct majority_config *config);
+struct search_model majority_model(struct majority_config *config);
 
 /* ---- the queues */
 

@@ -11,8 +11,8 @@
 
 enum { N = MAJORITY_ENSEMBLES };
 
-static void begin(const void *with, void *world) {
-    const struct majority_config *config = with;
+static void begin(void *of, void *world) {
+    const struct majority_config *config = of;
     struct majority_world *w = world;
     memset(w, 0, sizeof *w);
     w->cuts = config->cuts;
@@ -301,17 +301,17 @@ static int possible_of(const struct majority_config *config, const struct majori
     return count;
 }
 
-static int possible(const void *with, const void *world, struct record_action actions[RECORD_ACTIONS]) {
-    const struct majority_config *config = with;
+static size_t possible(const void *of, const void *world, search_action actions[SEARCH_ACTIONS]) {
+    const struct majority_config *config = of;
     const struct majority_world *w = world;
-    int count = 0;
+    size_t count = 0;
     for (int k = 0; k < config->callers; k++) {
         char kinds[6];
         for (int left = possible_of(config, w, k, kinds); left-- > 0;)
-            actions[count++] = (struct record_action){kinds[left], (int8_t)k, 0};
+            actions[count++] = search_act(kinds[left], k, 0);
         for (int i = 0; i < N; i++)
             for (int left = possible_in(config, w, k, i, kinds); left-- > 0;)
-                actions[count++] = (struct record_action){kinds[left], (int8_t)k, (int8_t)i};
+                actions[count++] = search_act(kinds[left], k, i);
     }
     return count;
 }
@@ -319,10 +319,10 @@ static int possible(const void *with, const void *world, struct record_action ac
 /* ---- what must hold in every state */
 
 static const char *check_stuck(const struct majority_config *config, const struct majority_world *w) {
-    struct record_action actions[RECORD_ACTIONS];
+    search_action actions[SEARCH_ACTIONS];
     const char *no_progress = config->never_free ? "chd" : "chda"; /* among callers alone nobody has to look around */
-    for (int left = possible(config, w, actions); left-- > 0;)
-        if (!strchr(no_progress, actions[left].kind))
+    for (size_t left = possible(config, w, actions); left-- > 0;)
+        if (!strchr(no_progress, search_kind(actions[left])))
             return NULL;
     for (int k = 0; k < config->callers; k++)
         if (w->callers[k].phase == MAJORITY_TAKING && has_majority_of_links(w, k) &&
@@ -355,78 +355,78 @@ static void heal(struct majority_world *w, int k, int i) {
         majority_enqueue(w, k, i); /* with the next connection, or in the next session */
 }
 
-static const char *step(const struct majority_config *config, struct majority_world *w, struct record_action action,
+static const char *step(const struct majority_config *config, struct majority_world *w, search_action action,
                         uint64_t *counts) {
-    int k = action.who, i = action.which;
+    int k = search_whose(action), i = search_which(action);
     struct majority_caller *c = &w->callers[k];
     struct pdk__majority m = unpack(config, c);
-    if (action.kind == 'b') {
+    if (search_kind(action) == 'b') {
         c->phase = MAJORITY_TAKING;
         c->cut_off = links_cut(w, k);
-    } else if (action.kind == 'p') {
+    } else if (search_kind(action) == 'p') {
         pdk__majority_pass(&m, (uint32_t)place_of(config, k, i));
         give_back(w, k, i);
         counts[MAJORITY_PASSED]++;
         pack(c, &m);
-    } else if (action.kind == 'a') {
+    } else if (search_kind(action) == 'a') {
         pdk__majority_look_around(&m);
         counts[MAJORITY_LOOKED]++;
         pack(c, &m);
-    } else if (action.kind == 'w') {
+    } else if (search_kind(action) == 'w') {
         pdk__majority_tire(&m);
         counts[MAJORITY_TIRED]++;
         pack(c, &m);
-    } else if (action.kind != 's') {
-        if (action.kind == 'd')
+    } else if (search_kind(action) != 's') {
+        if (search_kind(action) == 'd')
             w->deadlines--;
-        pdk__majority_resume(&m, action.kind == 'e');
+        pdk__majority_resume(&m, search_kind(action) == 'e');
         pack(c, &m);
     }
     return take_steps(config, w, k, counts);
 }
 
-static const char *change(const void *with, void *world, struct record_action action, uint64_t *counts) {
-    struct majority_world *w = world;
-    int k = action.who, i = action.which;
+static const char *change(const struct majority_config *config, struct majority_world *w, search_action action,
+                          uint64_t *counts) {
+    int k = search_whose(action), i = search_which(action);
     struct majority_caller *c = &w->callers[k];
     const char *broken = NULL;
-    if (strchr("bspewad", action.kind)) {
-        broken = step(with, w, action, counts);
-    } else if (action.kind == 'g') {
+    if (strchr("bspewad", search_kind(action))) {
+        broken = step(config, w, action, counts);
+    } else if (search_kind(action) == 'g') {
         granted(w, k, i, counts);
-    } else if (action.kind == 'y') {
+    } else if (search_kind(action) == 'y') {
         c->claims[i] = MAJORITY_BUSY;
-    } else if (action.kind == 'r') {
+    } else if (search_kind(action) == 'r') {
         give_all_back(w, k);
         c->phase = MAJORITY_OVER;
-    } else if (action.kind == 'l') {
+    } else if (search_kind(action) == 'l') {
         c->lapsed[i] = 1;
-    } else if (action.kind == 'n') {
+    } else if (search_kind(action) == 'n') {
         part_ended(w, k, i, counts);
-    } else if (action.kind == 'v') {
+    } else if (search_kind(action) == 'v') {
         looks_valid(c);
-    } else if (action.kind == 'c') {
+    } else if (search_kind(action) == 'c') {
         w->cuts--;
         w->cut[k][i] = 1;
         c->cut_off |= (uint8_t)(1 << i);
-    } else if (action.kind == 'h') {
+    } else if (search_kind(action) == 'h') {
         heal(w, k, i);
     } else {
         majority_expire(w, k, i);
     }
-    return broken ? broken : check(with, w);
+    return broken ? broken : check(config, w);
 }
 
 /* ---- from here on everybody can be granted */
 
 /* Carry out the first of these actions that the caller has. */
 static bool act(const struct majority_config *config, struct majority_world *w, int k, const char *kinds) {
-    struct record_action actions[RECORD_ACTIONS];
+    search_action actions[SEARCH_ACTIONS];
     uint64_t counts[MAJORITY_COUNTS] = {0};
-    int count = possible(config, w, actions);
+    size_t count = possible(config, w, actions);
     for (; *kinds; kinds++)
-        for (int i = 0; i < count; i++)
-            if (actions[i].who == k && actions[i].kind == *kinds) {
+        for (size_t i = 0; i < count; i++)
+            if (search_whose(actions[i]) == k && search_kind(actions[i]) == *kinds) {
                 change(config, w, actions[i], counts);
                 return true;
             }
@@ -483,14 +483,15 @@ static const char *check_way(const struct majority_config *config, const struct 
     return is_waited_in(config, &w) ? "somebody can never be granted" : NULL;
 }
 
-static const char *apply(const void *with, void *world, struct record_action action, uint64_t *counts) {
-    const char *broken = change(with, world, action, counts);
-    return broken ? broken : check_way(with, world);
+static const char *apply(void *of, void *world, search_action action) {
+    struct majority_config *config = of;
+    const char *broken = change(config, world, action, config->counts);
+    return broken ? broken : check_way(config, world);
 }
 
-static void tell(const void *world, struct record_action action, FILE *out) {
+static void tell(const void *world, search_action action, FILE *out) {
     const struct majority_world *w = world;
-    fprintf(out, "%c caller %d, ensemble %d:", action.kind, action.who, action.which);
+    fprintf(out, "%c caller %d, ensemble %d:", search_kind(action), search_whose(action), search_which(action));
     for (int k = 0; k < MAJORITY_CALLERS; k++) {
         const struct majority_caller *c = &w->callers[k];
         fprintf(out, "  %d: phase %d, claims %d%d%d, lapsed %d%d%d", k, c->phase, c->claims[0], c->claims[1],
@@ -499,6 +500,11 @@ static void tell(const void *world, struct record_action action, FILE *out) {
     fputc('\n', out);
 }
 
-struct record_model majority_model(const struct majority_config *config) {
-    return (struct record_model){sizeof(struct majority_world), config, begin, possible, apply, tell};
+struct search_model majority_model(struct majority_config *config) {
+    return (struct search_model){.of = config,
+                                 .size = sizeof(struct majority_world),
+                                 .begin = begin,
+                                 .possible = possible,
+                                 .apply = apply,
+                                 .tell = tell};
 }

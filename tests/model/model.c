@@ -1,7 +1,7 @@
 /* The explorer as a program: model [--clients N] [--losses N] … [--deep]. Prints what it saw, and a counter-example. */
 #include "model.h"
 
-#include <stdlib.h>
+#include <glib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -12,20 +12,12 @@ static const char *const budget_names[BUDGETS] = {
     [GHOSTS] = "ghosts",     [CLAIMS] = "claims",     [DOWNGRADES] = "downgrades",
 };
 
-static int usage(void) {
-    fprintf(
-        stderr,
-        "usage: model [--deep] [--clients 2|3] [--threads A,B,C] [--handovers N] [--tries CLIENTS] [--no-directory]\n"
-        "             [--same-mark] [--exact] [--first SEQUENCE] [--max STATES] [--rwlock wrr] [--semaphore PERMITS]");
-    for (int i = 0; i < BUDGETS; i++)
-        fprintf(stderr, "%s [--%s N]", i % 6 == 0 ? "\n            " : "", budget_names[i]);
-    fprintf(stderr,
-            "\n\nWalks every interleaving of that many clients, threads of each, and faults of each kind; --faults:\n"
-            "of all kinds together. --deep: three clients, two threads in the first, any two faults. --rwlock: who of\n"
-            "the clients writes, and who reads. --semaphore: all want one of that many leases, and none waits.\n"
-            "Exit status 1: a promise is broken, and the shortest counter-example was printed.\n");
-    return 2;
-}
+/* Options that are no numbers of the configuration. */
+struct said {
+    gboolean deep, no_directory, same_mark, exact;
+    char *threads, *roles;
+    int permits;
+};
 
 /* Three clients, two threads in the first of them, and any two of the main faults at any time. */
 static void go_deep(struct model_config *config) {
@@ -38,90 +30,79 @@ static void go_deep(struct model_config *config) {
     config->progress = stdout;
 }
 
-static bool take_flag(struct model_config *config, const char *option) {
-    if (strcmp(option, "--deep") == 0)
-        go_deep(config);
-    else if (strcmp(option, "--no-directory") == 0)
-        config->no_directory = true;
-    else if (strcmp(option, "--same-mark") == 0)
-        config->same_mark = true;
-    else if (strcmp(option, "--exact") == 0)
-        config->exact = true;
-    else
-        return false;
-    return true;
-}
+static bool is_in(int value, int least, int most) { return value >= least && value <= most; }
 
 static bool take_threads(struct model_config *config, const char *text) {
     char end;
     int32_t *n = config->threads;
-    int read = sscanf(text, "%d,%d,%d%c", &n[0], &n[1], &n[2], &end);
-    for (int i = 0; i < read && i < MODEL_CLIENTS; i++)
-        if (n[i] < 1 || n[i] > MODEL_CLAIMS)
-            return false;
-    return read >= 1 && read <= 3;
+    return !text || is_in(sscanf(text, "%d,%d,%d%c", &n[0], &n[1], &n[2], &end), 1, 3);
 }
 
 /* Which clients write, and which read. */
 static bool take_roles(struct model_config *config, const char *text) {
-    size_t n = strlen(text);
-    if ((n != 2 && n != 3) || strspn(text, "rw") != n)
+    size_t n = text ? strlen(text) : 0;
+    if (text && ((n != 2 && n != 3) || strspn(text, "rw") != n))
         return false;
-    config->clients = (int32_t)n;
     for (size_t i = 0; i < n; i++)
         config->roles[i] = text[i] == 'w' ? MODEL_WRITES : MODEL_READS;
+    config->clients = text ? (int32_t)n : config->clients;
     return true;
 }
 
-static bool take_permits(struct model_config *config, long long permits) {
-    if (permits < 1 || permits > MODEL_CLIENTS)
-        return false;
-    config->permits = (int32_t)permits;
-    for (int i = 0; i < MODEL_CLIENTS; i++)
+static void take_permits(struct model_config *config, int permits) {
+    config->permits = permits;
+    for (int i = 0; i < MODEL_CLIENTS && permits != 0; i++)
         config->roles[i] = MODEL_LEASES;
-    return true;
 }
 
-static bool take_budget(struct model_config *config, const char *name, long long value) {
+static bool fits(const struct model_config *c) {
+    bool good = is_in(c->clients, 2, MODEL_CLIENTS) && is_in(c->tries, 0, MODEL_CLIENTS) &&
+                is_in(c->handovers, 0, MODEL_CLAIMS) && is_in(c->permits, 0, MODEL_CLIENTS);
     for (int i = 0; i < BUDGETS; i++)
-        if (strcmp(name, budget_names[i]) == 0 && value >= 0 && value <= (i == FAULTS ? 15 : 5)) {
-            config->budgets[i] = (int32_t)value;
-            return true;
-        }
-    return false;
+        good = good && is_in(c->budgets[i], 0, i == FAULTS ? 15 : 5);
+    for (int i = 0; i < c->clients && good; i++)
+        good = is_in(c->threads[i], 0, MODEL_CLAIMS - c->budgets[CLAIMS]);
+    return good;
 }
 
-static bool take_number(struct model_config *config, const char *option, const char *text) {
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    if (strcmp(option, "--threads") == 0)
-        return take_threads(config, text);
-    if (strcmp(option, "--rwlock") == 0)
-        return take_roles(config, text);
-    if (end == text || *end != '\0')
-        return false;
-    if (strcmp(option, "--semaphore") == 0)
-        return take_permits(config, value);
-    if (strcmp(option, "--max") == 0 && value > 0)
-        config->max_states = (uint64_t)value;
-    else if (strcmp(option, "--first") == 0 && value >= INT32_MIN && value <= INT32_MAX)
-        config->first_sequence = (int32_t)value;
-    else if (strcmp(option, "--tries") == 0 && value >= 0 && value <= MODEL_CLIENTS)
-        config->tries = (int32_t)value;
-    else if (strcmp(option, "--handovers") == 0 && value >= 0 && value <= MODEL_CLAIMS)
-        config->handovers = (int32_t)value;
-    else if (strcmp(option, "--clients") == 0 && (value == 2 || value == 3))
-        config->clients = (int32_t)value;
-    else
-        return take_budget(config, option + 2, value);
-    return true;
-}
-
-static bool fits(const struct model_config *config) {
-    int32_t most = 0;
-    for (int i = 0; i < config->clients; i++)
-        most = config->threads[i] > most ? config->threads[i] : most;
-    return most + config->budgets[CLAIMS] <= MODEL_CLAIMS;
+static bool take_options(struct model_config *config, int argc, char **argv) {
+    struct said said = {0};
+    const GOptionEntry entries[] = {
+        {"deep", 0, 0, G_OPTION_ARG_NONE, &said.deep, "Three clients, any two faults", NULL},
+        {"no-directory", 0, 0, G_OPTION_ARG_NONE, &said.no_directory, "There is none at first", NULL},
+        {"same-mark", 0, 0, G_OPTION_ARG_NONE, &said.same_mark, "All nodes of a client bear one mark", NULL},
+        {"exact", 0, 0, G_OPTION_ARG_NONE, &said.exact, "Sequence numbers count, and not only their order", NULL},
+        {"threads", 0, 0, G_OPTION_ARG_STRING, &said.threads, "Of each client", "A,B,C"},
+        {"rwlock", 0, 0, G_OPTION_ARG_STRING, &said.roles, "Which clients write, and which read", "wrr"},
+        {"semaphore", 0, 0, G_OPTION_ARG_INT, &said.permits, "All want a lease of so many, and none waits", "N"},
+        {"max", 0, 0, G_OPTION_ARG_INT64, &config->max_states, "States, at most", "N"},
+        {"first", 0, 0, G_OPTION_ARG_INT, &config->first_sequence, "Of the directory's counter", "SEQUENCE"},
+        {"tries", 0, 0, G_OPTION_ARG_INT, &config->tries, "Clients that do not wait, the last ones", "N"},
+        {"handovers", 0, 0, G_OPTION_ARG_INT, &config->handovers, "In a row", "N"},
+        {"clients", 0, 0, G_OPTION_ARG_INT, &config->clients, "Two or three", "N"},
+        {NULL},
+    };
+    GOptionEntry budgets[BUDGETS + 1] = {{NULL}};
+    g_autoptr(GOptionContext) context = g_option_context_new("- every interleaving of clients, threads and faults");
+    g_autoptr(GError) error = NULL;
+    for (int i = 0; i < BUDGETS; i++)
+        budgets[i] = (GOptionEntry){budget_names[i], 0, 0, G_OPTION_ARG_INT, &config->budgets[i], "At most", "N"};
+    g_option_context_add_main_entries(context, entries, NULL);
+    g_option_context_add_main_entries(context, budgets, NULL);
+    bool good = g_option_context_parse(context, &argc, &argv, &error) && argc == 1;
+    if (said.deep)
+        go_deep(config);
+    config->no_directory = said.no_directory;
+    config->same_mark = said.same_mark;
+    config->exact = said.exact;
+    take_permits(config, said.permits);
+    good = good && take_threads(config, said.threads) && take_roles(config, said.roles) && fits(config);
+    g_free(said.threads);
+    g_free(said.roles);
+    if (!good)
+        fprintf(stderr, "model: %s; --help lists the options\n",
+                error ? error->message : "that is too much, or too little");
+    return good;
 }
 
 static void print_config(const struct model_config *config) {
@@ -145,9 +126,9 @@ static void print_result(const struct model_result *r) {
     const struct model_seen *seen = &r->seen;
     getrusage(RUSAGE_SELF, &usage);
     printf("%llu states, %llu transitions, %llu at rest, depth %u, %.1f s (%.0f states/s), %ld MB%s\n",
-           (unsigned long long)r->states, (unsigned long long)r->transitions, (unsigned long long)r->at_rest, r->depth,
-           r->seconds, (double)r->states / r->seconds, usage.ru_maxrss / 1024,
-           r->complete || r->broken ? "" : ", NOT COMPLETE: --max was reached");
+           (unsigned long long)r->search.states, (unsigned long long)r->search.steps, (unsigned long long)r->at_rest,
+           r->search.depth, r->search.seconds, (double)r->search.states / r->search.seconds, usage.ru_maxrss / 1024,
+           r->search.complete || r->broken ? "" : ", NOT COMPLETE: --max was reached");
     printf("grants %llu, contended %llu; hand-overs %llu; queued anew %llu; losses %llu; recoveries %llu found, "
            "%llu absent\n",
            (unsigned long long)seen->grants, (unsigned long long)seen->contended, (unsigned long long)seen->handovers,
@@ -164,22 +145,16 @@ static void print_result(const struct model_result *r) {
            (unsigned long long)seen->shared, (unsigned long long)seen->downgrades, (unsigned long long)seen->taken_over,
            (unsigned long long)seen->let_in, (unsigned long long)seen->given_back,
            (unsigned long long)seen->exchanged_gone, (unsigned long long)seen->squatted);
-    double n = (double)r->states;
+    double n = (double)r->search.states;
     printf("states are known by 64-bit hashes: that any was taken for another has a probability of %.1g\n",
            n * n / 2 / 18446744073709551616.0);
 }
 
+/* Exit status 1: a promise is broken, and the shortest counter-example was printed. */
 int main(int argc, char **argv) {
     struct model_config config = {.clients = 2, .handovers = 1};
-    for (int i = 1; i < argc; i++) {
-        if (take_flag(&config, argv[i]))
-            continue;
-        if (i + 1 == argc || strncmp(argv[i], "--", 2) != 0 || !take_number(&config, argv[i], argv[i + 1]))
-            return usage();
-        i++;
-    }
-    if (!fits(&config))
-        return usage();
+    if (!take_options(&config, argc, argv))
+        return 2;
     print_config(&config);
     struct model_result r = model_explore(&config, stdout);
     print_result(&r);

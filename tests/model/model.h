@@ -1,7 +1,6 @@
 /* The model: every interleaving of a few clients and their threads over the fake ZooKeeper. src/core is the real one.
  *
- *     explore.c   breadth first over all states, each seen once          visited.c  the states that were seen
- *     frontier.c  the states that wait to be expanded                    codec.c    a state as bits, and back
+ *     explore.c   the search, as search.h wants it                       codec.c    a state as bits, and back
  *     actions.c   what can happen next                                   names.c    names, and which are in use
  *     apply.c     doing it                                               checks.c   what must be true, always and at rest
  *     client.c    sessions and answers     as src/session has them       rest.c     ... and how a run ends
@@ -28,9 +27,7 @@
 #include "core/contender.h"
 #include "core/handovers.h"
 #include "fake_zk.h"
-#include "visited.h"
-
-#include <stdio.h>
+#include "search.h"
 
 #define MODEL_CLIENTS 3
 #define MODEL_ENTRIES 7 /* of a client at a time */
@@ -38,7 +35,6 @@
 #define MODEL_MARKS 16  /* likewise, of its entries and of what they left behind */
 #define MODEL_DOWN 10   /* from here on they are of readers' nodes that take over from a writer's */
 #define MODEL_DIRECTORY "/lock"
-#define MODEL_PACKED 1024
 
 /* How often each kind of fault may happen in one run. */
 enum model_budget {
@@ -143,6 +139,7 @@ struct model {
     struct ts_fake_names names;
     bool readers; /* there are clients that read */
     struct model_seen seen;
+    uint64_t at_rest;        /* states that were expanded */
     struct model_state *now; /* the state that is being stepped */
     const char *broken;      /* the check that failed, and more about it */
     char detail[256];
@@ -189,20 +186,14 @@ enum model_action_kind {
 };
 
 /* The kind; whose: a client's, of TIME_OUT and ZOMBIE a session's; and which of its entries, threads or nodes. */
-typedef uint16_t model_action;
-#define MODEL_ENABLED 128 /* at a time */
-static inline enum model_action_kind model_kind(model_action a) { return (enum model_action_kind)(a >> 6); }
-static inline int32_t model_whose(model_action a) { return a >> 3 & 7; }
-static inline int32_t model_which(model_action a) { return a & 7; }
-static inline model_action model_act(enum model_action_kind kind, int32_t whose, int32_t which) {
-    return (model_action)((int32_t)kind << 6 | whose << 3 | which);
-}
+typedef search_action model_action;
+static inline enum model_action_kind model_kind(model_action a) { return (enum model_action_kind)search_kind(a); }
 
 /* --- actions.c */
 /* The budget that it is paid from; FAULTS: none of its own. */
 enum model_budget model_budget_of(enum model_action_kind kind);
 /* All that can happen, the ordinary course first. */
-size_t model_enabled(const struct model *m, const struct model_state *s, model_action enabled[MODEL_ENABLED]);
+size_t model_enabled(const struct model *m, const struct model_state *s, model_action enabled[SEARCH_ACTIONS]);
 bool model_is_quiet(const struct model *m, const struct model_state *s);
 
 /* --- apply.c */
@@ -355,19 +346,8 @@ void model_check_converges(struct model *m, const struct model_state *s);
 const char *model_vacuous(const struct model *m);
 
 /* --- codec.c: states are one when they differ only in parts without influence on the future */
-size_t model_pack(const struct model *m, struct model_state *s, uint8_t bytes[MODEL_PACKED]);
+size_t model_pack(const struct model *m, struct model_state *s, uint8_t bytes[SEARCH_PACKED]);
 void model_unpack(const struct model *m, struct model_state *s, const uint8_t *bytes, size_t size);
-uint64_t model_hash(const uint8_t *bytes, size_t size);
-
-/* --- frontier.c: packed states, first in, first out */
-struct model_chunk;
-struct model_frontier {
-    struct model_chunk *first, *last;
-};
-void model_frontier_push(struct model_frontier *f, const uint8_t *bytes, size_t size);
-/* Their size, 0 when there is none. */
-size_t model_frontier_pop(struct model_frontier *f, uint8_t bytes[MODEL_PACKED]);
-void model_frontier_free(struct model_frontier *f);
 
 /* --- transcript.c */
 void model_print_action(struct model *m, const struct model_state *s, int step, model_action a);
@@ -381,11 +361,9 @@ void model_print_state(struct model *m, const struct model_state *s);
 
 /* --- explore.c */
 struct model_result {
-    uint64_t states, transitions, at_rest;
-    uint32_t depth; /* of the farthest state */
-    double seconds;
-    bool complete;      /* no state was left out */
-    const char *broken; /* NULL when all is well; the counter-example was printed */
+    struct search_result search;
+    uint64_t at_rest;   /* states */
+    const char *broken; /* NULL when all is well */
     char detail[256];
     struct model_seen seen;
 };

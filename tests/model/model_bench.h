@@ -15,19 +15,27 @@
 static uint64_t explored;        /* in all */
 static bool explored_all = true; /* of every configuration */
 
+struct model_row {
+    const char *name;
+    uint64_t least; /* states */
+    struct model_config config;
+};
+
 /* Explore all of it, or as much as there is time for (bound.h). */
-static inline void keeps_promises(struct model_config config, uint64_t at_least) {
+static inline void keeps_promises(const struct model_row *row) {
+    struct model_config config = row->config;
     config.max_states = model_bound(10000);
     struct model_result r = model_explore(&config, stdout);
-    printf("        %llu states, %llu transitions, depth %u, %.1f s%s\n", (unsigned long long)r.states,
-           (unsigned long long)r.transitions, r.depth, r.seconds, r.complete ? "" : ", not all");
-    explored += r.states;
-    explored_all = explored_all && r.complete;
+    printf("        %s: %llu states, %llu transitions, depth %u, %.1f s%s\n", row->name,
+           (unsigned long long)r.search.states, (unsigned long long)r.search.steps, r.search.depth, r.search.seconds,
+           r.search.complete ? "" : ", not all");
+    explored += r.search.states;
+    explored_all = explored_all && r.search.complete;
     if (config.max_states && r.broken && strcmp(r.broken, "not vacuous") == 0)
         return; /* breadth first: the part that is cut off may hold what was to be seen */
     ck_assert_msg(!r.broken, "%s: %s", r.broken, r.detail);
-    ck_assert(r.complete || config.max_states != 0);
-    ck_assert_uint_ge(r.states, r.complete ? at_least : config.max_states);
+    ck_assert(r.search.complete || config.max_states != 0);
+    ck_assert_uint_ge(r.search.states, r.search.complete ? row->least : config.max_states);
 }
 
 static inline void explored_in_all(uint64_t at_least) {
@@ -46,7 +54,7 @@ static inline void begin_with(struct model_config config) {
 }
 
 static inline void go(enum model_action_kind kind, int32_t client) {
-    model_apply(&m, &s, model_act(kind, client, 0));
+    model_apply(&m, &s, search_act(kind, client, 0));
     ck_assert_msg(!m.broken, "%s: %s", m.broken, m.detail);
 }
 
@@ -69,7 +77,7 @@ static inline void believe(int32_t client) {
 }
 
 static inline void check_coding(struct model_state *back) {
-    uint8_t once[MODEL_PACKED], again[MODEL_PACKED];
+    uint8_t once[SEARCH_PACKED], again[SEARCH_PACKED];
     size_t size = model_pack(&m, &s, once);
     model_unpack(&m, back, once, size);
     ck_assert_uint_eq(model_pack(&m, back, again), size);

@@ -10,7 +10,7 @@ void model_check_rest(struct model *m, const struct model_state *s) {
 
 /* The next ordinary action after the one taken last, in rotation. */
 static bool next_ordinary(const struct model *m, const struct model_state *s, model_action last, model_action *next) {
-    model_action enabled[MODEL_ENABLED];
+    model_action enabled[SEARCH_ACTIONS];
     size_t count = model_enabled(m, s, enabled);
     bool found = false;
     for (int round = 0; round < 2 && !found; round++)

@@ -8,14 +8,11 @@
  * Time is counted in ticks. A list, a pledge and a deletion may take any time. One that is next may pledge ahead of its list.
  */
 #include "core/delay.h"
-#include "ts_check.h"
-#include "visited.h"
+#include "record_bench.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { MOST = 4, KEEPERS = 2, DELAY = 2, DEEPEST = 80 };
+enum { MOST = 4, KEEPERS = 2, DELAY = 2 };
 
 enum phase { OUT, QUEUED, FIRST, HOLDS, RELEASED, OVER };
 
@@ -41,8 +38,12 @@ struct world {
     int8_t lost;                       /* an end without a release has happened, of whomever */
 };
 
-struct totals {
-    uint64_t states, granted, waited;
+enum { GRANTED, WAITED, COUNTS };
+static const char *const names[] = {"granted", "of them after an end without a release"};
+
+struct config {
+    int8_t contenders, unclean, ticks;
+    uint64_t counts[COUNTS];
 };
 
 static struct keeper *keeper_of(struct world *w, int i) { return &w->keepers[i % KEEPERS]; }
@@ -92,13 +93,13 @@ static int8_t broken(const struct world *w) {
     return bits;
 }
 
-static const char *grant(struct world *w, int i, struct totals *totals) {
+static const char *grant(struct world *w, int i, uint64_t *counts) {
     struct contender *c = &w->of[i];
     const struct keeper *keeper = keeper_of(w, i);
     c->phase = HOLDS;
-    totals->granted++;
+    counts[GRANTED]++;
     if (w->ended >= 0) {
-        totals->waited++;
+        counts[WAITED]++;
         if (w->now - w->ended < DELAY)
             return "nobody is granted within the delay";
     }
@@ -110,7 +111,7 @@ static const char *grant(struct world *w, int i, struct totals *totals) {
     return c->pledge ? NULL : "nobody holds without a pledge";
 }
 
-static const char *apply(struct world *w, int i, char kind, struct totals *totals) {
+static const char *act(struct world *w, int i, char kind, uint64_t *counts) {
     struct contender *c = &w->of[i];
     struct keeper *keeper = keeper_of(w, i);
     switch (kind) {
@@ -135,12 +136,16 @@ static const char *apply(struct world *w, int i, char kind, struct totals *total
         c->pledging = 2;
         break;
     case 'g':
-        return grant(w, i, totals);
+        return grant(w, i, counts);
     case 'r':
         c->phase = RELEASED;
         break;
     case 'd':
         c->pledge = 0;
+        break;
+    case 't':
+        w->ticks--;
+        w->now++;
         break;
     case 'n':
         c->node = 0;
@@ -159,105 +164,72 @@ static const char *apply(struct world *w, int i, char kind, struct totals *total
     return NULL;
 }
 
-static uint64_t hash_of(const struct world *w) {
-    uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
-    const int8_t all[] = {w->now, w->ticks, w->unclean, w->ended, w->lost};
-    for (size_t i = 0; i < sizeof all; i++)
-        hash = (hash ^ (uint64_t)all[i]) * UINT64_C(0xd6e8feb86659fd93);
-    for (int i = 0; i < w->count; i++) {
-        const struct contender *c = &w->of[i];
-        const int8_t own[] = {c->phase, c->node, c->pledge, c->pledging, c->listed, c->shown};
-        for (size_t k = 0; k < sizeof own; k++) {
-            hash = (hash ^ (uint64_t)own[k]) * UINT64_C(0xd6e8feb86659fd93);
-            hash ^= hash >> 32;
-        }
-    }
+/* ---- the search */
+
+static void begin(void *of, void *world) {
+    const struct config *config = of;
+    struct world *w = world;
+    memset(w, 0, sizeof *w);
+    w->count = config->contenders;
+    w->unclean = config->unclean;
+    w->ticks = config->ticks;
+    w->now = 1;
+    w->ended = -1;
     for (int i = 0; i < KEEPERS; i++)
-        hash = (hash ^ (uint64_t)(w->keepers[i].seen * 64 + w->keepers[i].delay.until)) * UINT64_C(0x9fb21c651e98df25);
-    return hash == 0 ? 1 : hash;
+        pdk__delay_init(&w->keepers[i].delay, DELAY);
 }
 
-static struct {
-    char kind;
-    int8_t of;
-} way[DEEPEST];
-
-/* Depth first. NULL, or the promise that is broken; `way` leads there. */
-static const char *explore(const struct world *w, struct model_visited *visited, struct totals *totals, int depth) {
-    static const char kinds[] = "clapqgrdnx";
-    ck_assert_int_lt(depth, DEEPEST);
-    totals->states++;
-    for (int i = 0; i <= w->count; i++) {
-        for (const char *kind = i < w->count ? kinds : "t"; *kind; kind++) {
-            struct world next = *w;
-            const char *wrong = NULL;
-            if (*kind == 't') {
-                if (w->ticks == 0)
-                    continue;
-                next.ticks--;
-                next.now++;
-            } else if (is_possible(w, i, *kind)) {
-                wrong = apply(&next, i, *kind, totals);
-            } else {
-                continue;
-            }
-            way[depth].kind = *kind;
-            way[depth].of = (int8_t)i;
-            if (!wrong && model_visited_add(visited, hash_of(&next)))
-                wrong = explore(&next, visited, totals, depth + 1);
-            if (wrong)
-                return wrong;
-        }
-    }
-    way[depth].kind = 0;
-    return NULL;
+static size_t possible(const void *of, const void *world, search_action actions[SEARCH_ACTIONS]) {
+    const struct world *w = world;
+    size_t count = 0;
+    (void)of;
+    for (int i = 0; i < w->count; i++)
+        for (const char *kind = "clapqgrdnx"; *kind; kind++)
+            if (is_possible(w, i, *kind))
+                actions[count++] = search_act(*kind, i, 0);
+    if (w->ticks > 0)
+        actions[count++] = search_act('t', 0, 0);
+    return count;
 }
 
-static struct totals keeps_promises(int contenders, int unclean, int ticks) {
-    struct world w = {
-        .count = (int8_t)contenders, .unclean = (int8_t)unclean, .ticks = (int8_t)ticks, .now = 1, .ended = -1};
-    for (int i = 0; i < KEEPERS; i++)
-        pdk__delay_init(&w.keepers[i].delay, DELAY);
-    struct model_visited visited;
-    struct totals totals = {0};
-    memset(way, 0, sizeof way);
-    model_visited_init(&visited);
-    const char *wrong = explore(&w, &visited, &totals, 0);
-    model_visited_free(&visited);
-    for (int i = 0; wrong && i < DEEPEST && way[i].kind; i++)
-        printf("%c%d ", way[i].kind, way[i].of);
-    ck_assert_msg(!wrong, "%s", wrong);
-    printf("%" PRIu64 " states; %" PRIu64 " granted, %" PRIu64 " of them after an end without a release\n",
-           totals.states, totals.granted, totals.waited);
-    return totals;
+static const char *apply(void *of, void *world, search_action action) {
+    struct config *config = of;
+    return act(world, search_whose(action), (char)search_kind(action), config->counts);
 }
 
-START_TEST(releases_alone) {
-    struct totals totals = keeps_promises(3, 0, 2);
-    ck_assert(totals.granted > 0 && totals.waited == 0);
+static void tell(const void *world, search_action action, FILE *out) {
+    const struct world *w = world;
+    fprintf(out, "%c%d at %d\n", search_kind(action), search_whose(action), w->now);
+}
+
+static const struct {
+    const char *name;
+    struct config config;
+} rows[] = {
+    {"releases alone", {.contenders = 3, .unclean = 0, .ticks = 2}},
+    {"one that ends without a release", {.contenders = 4, .unclean = 1, .ticks = 5}},
+    {"two that do, one after the other", {.contenders = 4, .unclean = 2, .ticks = 7}},
+};
+
+START_TEST(every_order) {
+    struct config config = rows[_i].config;
+    struct search_model model = {.of = &config,
+                                 .size = sizeof(struct world),
+                                 .begin = begin,
+                                 .possible = possible,
+                                 .apply = apply,
+                                 .tell = tell};
+    printf("%s:\n", rows[_i].name);
+    keeps_promises(&model, 100, config.counts, names, COUNTS);
+    ck_assert(config.counts[GRANTED] > 0);
+    ck_assert((config.counts[WAITED] > 0) == (config.unclean > 0));
 }
 END_TEST
 
-START_TEST(one_that_ends_without_a_release) {
-    struct totals totals = keeps_promises(4, 1, 5);
-    ck_assert(totals.waited > 0);
-}
-END_TEST
-
-START_TEST(two_that_do_one_after_the_other) {
-    struct totals totals = keeps_promises(4, 2, 7);
-    ck_assert(totals.waited > 0);
-}
-END_TEST
-
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("delay_model");
     TCase *all = tcase_create("every order");
-    tcase_add_test(all, releases_alone);
-    tcase_add_test(all, one_that_ends_without_a_release);
-    tcase_add_test(all, two_that_do_one_after_the_other);
+    tcase_add_loop_test(all, every_order, 0, sizeof rows / sizeof rows[0]);
     suite_add_tcase(suite, all);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

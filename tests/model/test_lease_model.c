@@ -6,196 +6,94 @@
 
 #include <string.h>
 
-/* Half a tick is a quarter of the timeout, the tightest that is legal by default. */
-static struct lease_config coarse(void) {
-    return (struct lease_config){.half = 1, .timeout = 4, .hops = 1, .rate = LEASE_RATE, .requests = 1};
-}
+struct row {
+    const char *name;
+    uint64_t least; /* states */
+    struct lease_config config;
+};
 
-/* It is a third, which the lease is told. */
-static struct lease_config fine(void) {
-    struct lease_config config = coarse();
-    config.half = 2;
-    config.timeout = 6;
-    config.tick_known = true;
-    return config;
-}
-
+#define PLAIN .hops = 1, .rate = LEASE_RATE, .requests = 1
+/* Half a tick is a third of the timeout, or less, which the lease is told. Elsewhere it is a quarter, the tightest that is legal. */
+#define FINE .half = 2, .tick_known = true
 /* A unit is 50 ms here, as much as threads may be late. */
-static struct lease_config quick(void) {
-    struct lease_config config = coarse();
-    config.unit = LEASE_SLACK;
-    config.timeout = 7;
-    config.late = 1;
-    config.tick_known = config.prompt = true;
-    return config;
-}
+#define QUICK .unit = LEASE_SLACK, .half = 1, .late = 1, .tick_known = true, .prompt = true, .hops = 1, .requests = 1
+
+static const struct row rows[] = {
+    {"a connection is lost", 1000000, {PLAIN, FINE, .timeout = 6, .prompt = true, .budgets = {[LEASE_LOSSES] = 1}}},
+    {"a leader is deposed", 500000, {PLAIN, FINE, .timeout = 5, .syncs = true, .budgets = {[LEASE_DEPOSALS] = 1}}},
+    {"a leader is paused", 1000000, {PLAIN, FINE, .timeout = 6, .prompt = true, .budgets = {[LEASE_STALLS] = 1}}},
+    {"every fault, and a shorter timeout",
+     500000,
+     {PLAIN, .half = 1, .timeout = 5, .shorter = 4, .tick_known = true, .prompt = true, .budgets = {1, 1, 1, 1}}},
+    {"links are slow, and the client's clock too",
+     1000000,
+     {FINE, .timeout = 6, .hops = 1, .requests = 1, .never_leader = true, .rate = LEASE_RATE - 1}},
+    {"links are slow, and the client's clock is fast",
+     1000000,
+     {FINE, .timeout = 6, .hops = 1, .requests = 1, .never_leader = true, .rate = LEASE_RATE + 1}},
+    {"pings are late, and the client's clock slow", 500000, {QUICK, .timeout = 7, .rate = LEASE_RATE - 1}},
+    {"pings are late, and the client's clock fast", 500000, {QUICK, .timeout = 8, .rate = LEASE_RATE + 1}},
+    {"two requests in flight",
+     500000,
+     {.half = 1,
+      .timeout = 4,
+      .hops = 1,
+      .rate = LEASE_RATE,
+      .requests = 2,
+      .budgets = {[LEASE_LOSSES] = 1, [LEASE_DEPOSALS] = 1}}},
+    {"three requests in flight", 500000, {.half = 1, .timeout = 4, .hops = 1, .rate = LEASE_RATE, .requests = 3}},
+    {"behind an observer master",
+     1000000,
+     {.half = 1, .timeout = 6, .hops = 2, .rate = LEASE_RATE, .requests = 1, .prompt = true}},
+};
 
 /* Explore all of it, or as much as there is time for (bound.h). */
-static void keeps_promises(struct lease_config config, uint64_t at_least) {
+START_TEST(keeps_promises) {
+    struct lease_config config = rows[_i].config;
     config.max_states = model_bound(10000);
     struct lease_result r = lease_explore(&config, stdout);
-    printf("        %llu states, %llu transitions, %d units of time, %.1f s%s\n", (unsigned long long)r.states,
-           (unsigned long long)r.transitions, r.units, r.seconds, r.closed ? "" : ", not all");
+    printf("        %s: %llu states, %llu transitions, %u units of time, %.1f s%s\n", rows[_i].name,
+           (unsigned long long)r.search.states, (unsigned long long)r.search.steps, r.search.depth, r.search.seconds,
+           r.search.closed ? "" : ", not all");
     if (config.max_states && r.broken && strcmp(r.broken, "not vacuous") == 0)
         return; /* the part that is cut off may hold what was to be seen */
     ck_assert_msg(!r.broken, "%s: %s", r.broken, r.detail);
-    ck_assert(r.closed || config.max_states != 0);
-    ck_assert_uint_ge(r.states, r.closed ? at_least : config.max_states);
-}
-
-START_TEST(a_connection_is_lost) {
-    struct lease_config config = fine();
-    config.prompt = true;
-    config.budgets[LEASE_LOSSES] = 1;
-    keeps_promises(config, 1000000);
+    ck_assert(r.search.closed || config.max_states != 0);
+    ck_assert_uint_ge(r.search.states, r.search.closed ? rows[_i].least : config.max_states);
 }
 END_TEST
 
-START_TEST(a_leader_is_deposed) {
-    struct lease_config config = fine();
-    config.timeout = 5;
-    config.syncs = true;
-    config.budgets[LEASE_DEPOSALS] = 1;
-    keeps_promises(config, 500000);
-}
-END_TEST
+/* Where the promise ends: if a lease bore these, the tests would fail, and belong above. */
+static const struct row limits[] = {
+    {"a leader that is paused twice", 0, {PLAIN, FINE, .timeout = 5, .prompt = true, .budgets = {[LEASE_STALLS] = 2}}},
+    {"a leader that is paused, and a slow link", 0, {PLAIN, FINE, .timeout = 5, .budgets = {[LEASE_STALLS] = 1}}},
+    {"pings that are later than threads may be", 0, {PLAIN, FINE, .timeout = 6, .late = 1}},
+    {"a slow link behind an observer master",
+     0,
+     {.half = 1, .timeout = 5, .hops = 2, .rate = LEASE_RATE, .requests = 1, .never_leader = true, .slow_link = true}},
+    {"news of a shorter timeout that is late",
+     0,
+     {PLAIN, FINE, .timeout = 6, .shorter = 5, .late_news = true, .budgets = {[LEASE_LOSSES] = 1, [LEASE_SHORTS] = 1}}},
+};
 
-START_TEST(a_leader_is_paused) {
-    struct lease_config config = fine();
-    config.prompt = true;
-    config.budgets[LEASE_STALLS] = 1;
-    keeps_promises(config, 1000000);
-}
-END_TEST
-
-START_TEST(every_fault_and_a_shorter_timeout) {
-    struct lease_config config = coarse();
-    config.timeout = 5;
-    config.shorter = 4;
-    config.tick_known = config.prompt = true;
-    for (int32_t i = 0; i < LEASE_BUDGETS; i++)
-        config.budgets[i] = 1;
-    keeps_promises(config, 500000);
-}
-END_TEST
-
-START_TEST(links_are_slow_and_the_clients_clock_too) {
-    struct lease_config config = fine();
-    config.rate = LEASE_RATE - 1;
-    config.never_leader = true;
-    keeps_promises(config, 1000000);
-}
-END_TEST
-
-START_TEST(links_are_slow_and_the_clients_clock_is_fast) {
-    struct lease_config config = fine();
-    config.rate = LEASE_RATE + 1;
-    config.never_leader = true;
-    keeps_promises(config, 1000000);
-}
-END_TEST
-
-START_TEST(pings_are_late_and_the_clients_clock_slow) {
-    struct lease_config config = quick();
-    config.rate = LEASE_RATE - 1;
-    keeps_promises(config, 500000);
-}
-END_TEST
-
-START_TEST(pings_are_late_and_the_clients_clock_fast) {
-    struct lease_config config = quick();
-    config.timeout = 8;
-    config.rate = LEASE_RATE + 1;
-    keeps_promises(config, 500000);
-}
-END_TEST
-
-START_TEST(two_requests_in_flight) {
-    struct lease_config config = coarse();
-    config.requests = 2;
-    config.budgets[LEASE_LOSSES] = config.budgets[LEASE_DEPOSALS] = 1;
-    keeps_promises(config, 500000);
-}
-END_TEST
-
-START_TEST(three_requests_in_flight) {
-    struct lease_config config = coarse();
-    config.requests = 3;
-    keeps_promises(config, 500000);
-}
-END_TEST
-
-START_TEST(behind_an_observer_master) {
-    struct lease_config config = coarse();
-    config.timeout = 6;
-    config.hops = 2;
-    config.prompt = true;
-    keeps_promises(config, 1000000);
-}
-END_TEST
-
-/* ---- where the promise ends: if a lease bore these, the tests would fail, and belong above */
-
-static void outlives_its_session(struct lease_config config) {
+START_TEST(outlives_its_session) {
     FILE *nowhere = fopen("/dev/null", "w");
     ck_assert_ptr_nonnull(nowhere);
-    struct lease_result r = lease_explore(&config, nowhere);
+    struct lease_result r = lease_explore(&limits[_i].config, nowhere);
     fclose(nowhere);
-    ck_assert_ptr_nonnull(r.broken);
+    ck_assert_msg(r.broken, "%s", limits[_i].name);
     ck_assert_str_eq(r.broken, "no lease outlives its session");
-}
-
-START_TEST(a_leader_that_is_paused_twice) {
-    struct lease_config config = fine();
-    config.timeout = 5;
-    config.prompt = true;
-    config.budgets[LEASE_STALLS] = 2;
-    outlives_its_session(config);
-}
-END_TEST
-
-START_TEST(a_leader_that_is_paused_and_a_slow_link) {
-    struct lease_config config = fine();
-    config.timeout = 5;
-    config.budgets[LEASE_STALLS] = 1;
-    outlives_its_session(config);
-}
-END_TEST
-
-/* By more than threads may be. */
-START_TEST(pings_that_are_late) {
-    struct lease_config config = fine();
-    config.late = 1;
-    outlives_its_session(config);
-}
-END_TEST
-
-START_TEST(a_slow_link_behind_an_observer_master) {
-    struct lease_config config = coarse();
-    config.hops = 2;
-    config.timeout = 5;
-    config.never_leader = config.slow_link = true;
-    outlives_its_session(config);
-}
-END_TEST
-
-START_TEST(news_of_a_shorter_timeout_that_is_late) {
-    struct lease_config config = fine();
-    config.shorter = 5;
-    config.late_news = true;
-    config.budgets[LEASE_LOSSES] = config.budgets[LEASE_SHORTS] = 1;
-    outlives_its_session(config);
 }
 END_TEST
 
 /* ---- the model itself */
 
 START_TEST(a_run_that_shows_nothing_fails) {
-    struct lease_config config = fine();
+    struct lease_config config = rows[0].config;
     config.max_states = 10;
     struct lease_result r = lease_explore(&config, stdout);
     ck_assert_str_eq(r.broken, "not vacuous");
-    ck_assert(!r.complete && !r.closed);
+    ck_assert(!r.search.complete && !r.search.closed);
 }
 END_TEST
 
@@ -245,7 +143,7 @@ static uint64_t walk(struct lease_model *m) {
     pdk__lease_init(&w.lease, 2 * m->config.half * m->config.unit, m->config.hops);
     pdk__lease_begin(&w.lease, lease_clock(m, 0));
     for (int32_t step = 0; step < 400; step++) {
-        lease_action actions[LEASE_POSSIBLE];
+        lease_action actions[SEARCH_ACTIONS];
         struct lease_state before = s;
         int32_t count = lease_possible(m, &s, actions);
         ck_assert_int_gt(count, 0);
@@ -261,17 +159,17 @@ static uint64_t walk(struct lease_model *m) {
 }
 
 START_TEST(what_is_forgotten_does_not_matter) {
-    struct lease_config config = fine();
+    struct lease_config config = {
+        FINE,
+        .timeout = 16,
+        .shorter = 12,
+        .hops = 1,
+        .rate = LEASE_RATE,
+        .requests = LEASE_REQUESTS,
+        .syncs = true,
+        .budgets = {[LEASE_STALLS] = 2, [LEASE_LOSSES] = 4, [LEASE_DEPOSALS] = 1, [LEASE_SHORTS] = 1}};
     struct lease_model m;
     uint64_t on = 0;
-    config.timeout = 16;
-    config.shorter = 12;
-    config.requests = LEASE_REQUESTS;
-    config.syncs = true;
-    config.budgets[LEASE_STALLS] = 2;
-    config.budgets[LEASE_LOSSES] = 4;
-    config.budgets[LEASE_DEPOSALS] = 1;
-    config.budgets[LEASE_SHORTS] = 1;
     lease_init(&m, &config);
     for (uint64_t i = 1; i <= (MODEL_SANITIZED ? 200 : 1000); i++) {
         seed = i * UINT64_C(0x9e3779b97f4a7c15);
@@ -284,31 +182,14 @@ START_TEST(what_is_forgotten_does_not_matter) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("lease_model");
-    TCase *all = tcase_create("every order"), *limits = tcase_create("its limits"), *model = tcase_create("the model");
-    tcase_add_test(all, a_connection_is_lost);
-    tcase_add_test(all, a_leader_is_deposed);
-    tcase_add_test(all, a_leader_is_paused);
-    tcase_add_test(all, every_fault_and_a_shorter_timeout);
-    tcase_add_test(all, links_are_slow_and_the_clients_clock_too);
-    tcase_add_test(all, links_are_slow_and_the_clients_clock_is_fast);
-    tcase_add_test(all, pings_are_late_and_the_clients_clock_slow);
-    tcase_add_test(all, pings_are_late_and_the_clients_clock_fast);
-    tcase_add_test(all, two_requests_in_flight);
-    tcase_add_test(all, three_requests_in_flight);
-    tcase_add_test(all, behind_an_observer_master);
-    tcase_add_test(limits, a_leader_that_is_paused_twice);
-    tcase_add_test(limits, a_leader_that_is_paused_and_a_slow_link);
-    tcase_add_test(limits, pings_that_are_late);
-    tcase_add_test(limits, a_slow_link_behind_an_observer_master);
-    tcase_add_test(limits, news_of_a_shorter_timeout_that_is_late);
+    TCase *all = tcase_create("every order"), *model = tcase_create("the model");
+    tcase_add_loop_test(all, keeps_promises, 0, sizeof rows / sizeof rows[0]);
+    tcase_add_loop_test(all, outlives_its_session, 0, sizeof limits / sizeof limits[0]);
     tcase_add_test(model, a_run_that_shows_nothing_fails);
     tcase_add_test(model, what_is_forgotten_does_not_matter);
     suite_add_tcase(suite, all);
-    suite_add_tcase(suite, limits);
     suite_add_tcase(suite, model);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -2,109 +2,54 @@
  * everyday run; and that the checks which no broken core reaches first can fail as well (for the others see mutants). */
 #include "model_bench.h"
 
-START_TEST(two_clients_any_two_faults) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .threads = {2},
-                                         .handovers = 1,
-                                         .budgets = {MAIN_FAULTS, [REFUSALS] = 1, [RENEWALS] = 1, [FAULTS] = 2}},
-                   1500000);
-}
-END_TEST
+/* test_transitions walks more. */
+static const struct model_row rows[] = {
+    {"two clients any two faults",
+     1500000,
+     {.clients = 2,
+      .threads = {2},
+      .handovers = 1,
+      .budgets = {MAIN_FAULTS, [REFUSALS] = 1, [RENEWALS] = 1, [FAULTS] = 2}}},
+    {"three clients any fault", 1500000, {.clients = 3, .budgets = {MAIN_FAULTS, [FAULTS] = 1}}},
+    {"three clients many threads", 50000, {.clients = 3, .threads = {4, 2}, .handovers = 2}},
+    {"two clients and threads that come later",
+     100000,
+     {.clients = 2, .handovers = 1, .budgets = {[CLAIMS] = 2, [LOSSES] = 1, [LAPSES] = 1, [FAULTS] = 1}}},
+    {"one pauses twice", 100000, {.clients = 2, .threads = {3}, .handovers = 1, .budgets = {[LAPSES] = 2}}},
+    {"one pauses and its session expires",
+     100000,
+     {.clients = 2, .threads = {2, 2}, .handovers = 1, .budgets = {[LAPSES] = 1, [EXPIRIES] = 1, [RENEWALS] = 1}}},
+    {"two clients two losses", 40000, {.clients = 2, .budgets = {[LOSSES] = 2, [CANCELS] = 1}}},
+    /* The node with the last number of all is given up. */
+    {"two clients at the end of the counter",
+     30000,
+     {.clients = 2,
+      .threads = {2},
+      .exact = true,
+      .first_sequence = INT32_MAX - 1,
+      .budgets = {[LOSSES] = 1, [CLAIMS] = 1}}},
+    /* Beyond the contract, which asks for a mark of its own for every contender. */
+    {"two clients that give sessions up",
+     30000,
+     {.clients = 2, .same_mark = true, .budgets = {[LOSSES] = 1, [ABANDONS] = 1}}},
+    {"one waits and one only tries",
+     20000,
+     {.clients = 2,
+      .threads = {2},
+      .handovers = 1,
+      .tries = 1,
+      .budgets = {[LOSSES] = 1, [LAPSES] = 1, [CLAIMS] = 1, [FAULTS] = 1}}},
+    {"two clients and a server that shows what is gone",
+     10000,
+     {.clients = 2,
+      .threads = {2},
+      .budgets = {[GHOSTS] = 1, [LOSSES] = 1, [REFUSALS] = 1, [REMOVALS] = 1, [FAULTS] = 2}}},
+    {"three clients and a server that shows what is gone",
+     10000,
+     {.clients = 3, .budgets = {[GHOSTS] = 1, [CANCELS] = 1, [FAULTS] = 2}}},
+};
 
-START_TEST(three_clients_any_fault) {
-    keeps_promises((struct model_config){.clients = 3, .budgets = {MAIN_FAULTS, [FAULTS] = 1}}, 1500000);
-}
-END_TEST
-
-START_TEST(three_clients_many_threads) {
-    keeps_promises((struct model_config){.clients = 3, .threads = {4, 2}, .handovers = 2}, 50000);
-}
-END_TEST
-
-START_TEST(two_clients_and_threads_that_come_later) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .handovers = 1,
-                                         .budgets = {[CLAIMS] = 2, [LOSSES] = 1, [LAPSES] = 1, [FAULTS] = 1}},
-                   100000);
-}
-END_TEST
-
-START_TEST(one_pauses_twice) {
-    keeps_promises((struct model_config){.clients = 2, .threads = {3}, .handovers = 1, .budgets = {[LAPSES] = 2}},
-                   100000);
-}
-END_TEST
-
-START_TEST(one_pauses_and_its_session_expires) {
-    keeps_promises(
-        (struct model_config){
-            .clients = 2, .threads = {2, 2}, .handovers = 1, .budgets = {[LAPSES] = 1, [EXPIRIES] = 1, [RENEWALS] = 1}},
-        100000);
-}
-END_TEST
-
-START_TEST(two_clients_two_losses) {
-    keeps_promises((struct model_config){.clients = 2, .budgets = {[LOSSES] = 2, [CANCELS] = 1}}, 40000);
-}
-END_TEST
-
-START_TEST(two_clients_and_refusals) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .no_directory = true,
-                                         .budgets = {[LOSSES] = 1, [REFUSALS] = 1, [CANCELS] = 1}},
-                   50000);
-}
-END_TEST
-
-START_TEST(two_clients_and_a_vanishing_directory) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .no_directory = true,
-                                         .exact = true,
-                                         .budgets = {[LOSSES] = 1, [REMOVALS] = 1, [VANISHES] = 1}},
-                   50000);
-}
-END_TEST
-
-/* The node with the last number of all is given up. */
-START_TEST(two_clients_at_the_end_of_the_counter) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .threads = {2},
-                                         .exact = true,
-                                         .first_sequence = INT32_MAX - 1,
-                                         .budgets = {[LOSSES] = 1, [CLAIMS] = 1}},
-                   30000);
-}
-END_TEST
-
-/* Beyond the contract, which asks for a mark of its own for every contender. */
-START_TEST(two_clients_that_give_sessions_up) {
-    keeps_promises((struct model_config){.clients = 2, .same_mark = true, .budgets = {[LOSSES] = 1, [ABANDONS] = 1}},
-                   30000);
-}
-END_TEST
-
-START_TEST(one_waits_and_one_only_tries) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .threads = {2},
-                                         .handovers = 1,
-                                         .tries = 1,
-                                         .budgets = {[LOSSES] = 1, [LAPSES] = 1, [CLAIMS] = 1, [FAULTS] = 1}},
-                   20000);
-}
-END_TEST
-
-START_TEST(two_clients_and_a_server_that_shows_what_is_gone) {
-    keeps_promises(
-        (struct model_config){.clients = 2,
-                              .threads = {2},
-                              .budgets = {[GHOSTS] = 1, [LOSSES] = 1, [REFUSALS] = 1, [REMOVALS] = 1, [FAULTS] = 2}},
-        10000);
-}
-END_TEST
-
-START_TEST(three_clients_and_a_server_that_shows_what_is_gone) {
-    keeps_promises((struct model_config){.clients = 3, .budgets = {[GHOSTS] = 1, [CANCELS] = 1, [FAULTS] = 2}}, 10000);
-}
+START_TEST(every_interleaving) { keeps_promises(&rows[_i]); }
 END_TEST
 
 START_TEST(two_million_states_in_all) { explored_in_all(2000000); }
@@ -139,7 +84,7 @@ START_TEST(an_older_token_is_noticed) {
     go(EXECUTE, 0);
     go(DELIVER, 0);
     s.last_token = 1000;
-    model_apply(&m, &s, model_act(DELIVER, 0, 0));
+    model_apply(&m, &s, search_act(DELIVER, 0, 0));
     ck_assert_str_eq(m.broken, "tokens increase");
 }
 END_TEST
@@ -151,7 +96,7 @@ START_TEST(a_thread_that_is_passed_over_is_noticed) {
     s.clients[0].queue[0] = s.clients[0].queue[1];
     s.clients[0].queue[1] = second;
     go(RECEIVE, 0);
-    model_apply(&m, &s, model_act(RELEASE, 0, 0));
+    model_apply(&m, &s, search_act(RELEASE, 0, 0));
     ck_assert_str_eq(m.broken, "threads are served in their order");
 }
 END_TEST
@@ -176,7 +121,7 @@ END_TEST
 START_TEST(a_run_that_shows_nothing_fails) {
     struct model_result r = model_explore(&(struct model_config){.clients = 2, .max_states = 10}, stdout);
     ck_assert_str_eq(r.broken, "not vacuous");
-    ck_assert(!r.complete);
+    ck_assert(!r.search.complete);
 }
 END_TEST
 
@@ -193,7 +138,7 @@ END_TEST
 
 /* A state does not depend on how many nodes and threads there were before. */
 START_TEST(only_the_order_of_numbers_counts) {
-    uint8_t once[MODEL_PACKED], again[MODEL_PACKED];
+    uint8_t once[SEARCH_PACKED], again[SEARCH_PACKED];
     begin(1);
     be_granted(0);
     size_t size = model_pack(&m, &s, once);
@@ -209,23 +154,10 @@ START_TEST(only_the_order_of_numbers_counts) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("model");
     TCase *all = tcase_create("every interleaving"), *checks = tcase_create("the checks");
-    tcase_add_test(all, two_clients_any_two_faults);
-    tcase_add_test(all, three_clients_any_fault);
-    tcase_add_test(all, three_clients_many_threads);
-    tcase_add_test(all, two_clients_and_threads_that_come_later);
-    tcase_add_test(all, one_pauses_twice);
-    tcase_add_test(all, one_pauses_and_its_session_expires);
-    tcase_add_test(all, two_clients_two_losses);
-    tcase_add_test(all, two_clients_and_refusals);
-    tcase_add_test(all, two_clients_and_a_vanishing_directory);
-    tcase_add_test(all, two_clients_at_the_end_of_the_counter);
-    tcase_add_test(all, two_clients_that_give_sessions_up);
-    tcase_add_test(all, one_waits_and_one_only_tries);
-    tcase_add_test(all, two_clients_and_a_server_that_shows_what_is_gone);
-    tcase_add_test(all, three_clients_and_a_server_that_shows_what_is_gone);
+    tcase_add_loop_test(all, every_interleaving, 0, sizeof rows / sizeof rows[0]);
     tcase_add_test(all, two_million_states_in_all);
     tcase_add_test(checks, two_believers_are_noticed);
     tcase_add_test(checks, a_foreign_deletion_is_noticed);
@@ -237,7 +169,5 @@ static Suite *make_suite(void) {
     tcase_add_test(checks, only_the_order_of_numbers_counts);
     suite_add_tcase(suite, all);
     suite_add_tcase(suite, checks);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

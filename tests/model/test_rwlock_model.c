@@ -5,72 +5,36 @@
 #define TWO_WRITERS .clients = 2, .roles = {MODEL_WRITES, MODEL_WRITES}
 #define WRITER_AND_READERS .clients = 3, .roles = {MODEL_WRITES, MODEL_READS, MODEL_READS}
 
-START_TEST(a_writer_and_two_readers_any_fault) {
-    keeps_promises((struct model_config){WRITER_AND_READERS, .budgets = {[LOSSES] = 1, [LAPSES] = 1, [FAULTS] = 1}},
-                   500000);
-}
-END_TEST
+static const struct model_row rows[] = {
+    {"a writer and two readers any fault",
+     500000,
+     {WRITER_AND_READERS, .budgets = {[LOSSES] = 1, [LAPSES] = 1, [FAULTS] = 1}}},
+    {"two writers and a reader",
+     28000,
+     {.clients = 3, .roles = {MODEL_WRITES, MODEL_READS, MODEL_WRITES}, .threads = {2}, .handovers = 1}},
+    {"a writer and a reader any two faults", 450000, {WRITER_AND_READER, .budgets = {MAIN_FAULTS, [FAULTS] = 2}}},
+    {"readers are let in", 600000, {WRITER_AND_READERS, .budgets = {[DOWNGRADES] = 1}}},
+    {"a downgrade any fault",
+     1900000,
+     {WRITER_AND_READER, .threads = {2}, .handovers = 1,
+      .budgets = {MAIN_FAULTS, [REFUSALS] = 1, [RENEWALS] = 1, [SQUATS] = 1, [DOWNGRADES] = 1, [FAULTS] = 1}}},
+    {"a downgrade before a writer any fault",
+     380000,
+     {TWO_WRITERS, .budgets = {MAIN_FAULTS, [DOWNGRADES] = 1, [FAULTS] = 1}}},
+    /* The second writer of this process is handed the node of the first, which has begun to downgrade. It downgrades too. */
+    {"two downgrades of one process",
+     50000,
+     {TWO_WRITERS, .threads = {2}, .handovers = 1, .budgets = {[DOWNGRADES] = 2}}},
+    {"a downgrade while the nodes are deleted", 400000, {TWO_WRITERS, .budgets = {[REMOVALS] = 2, [DOWNGRADES] = 1}}},
+    {"a downgrade and its directory vanishes",
+     220000,
+     {WRITER_AND_READER, .exact = true, .budgets = {[REMOVALS] = 1, [VANISHES] = 1, [DOWNGRADES] = 1}}},
+    {"a downgrade at the end of the counter",
+     50000,
+     {WRITER_AND_READER, .exact = true, .first_sequence = INT32_MAX - 2, .budgets = {[CLAIMS] = 1, [DOWNGRADES] = 1}}},
+};
 
-START_TEST(two_writers_and_a_reader) {
-    keeps_promises(
-        (struct model_config){
-            .clients = 3, .roles = {MODEL_WRITES, MODEL_READS, MODEL_WRITES}, .threads = {2}, .handovers = 1},
-        28000);
-}
-END_TEST
-
-START_TEST(a_writer_and_a_reader_any_two_faults) {
-    keeps_promises((struct model_config){WRITER_AND_READER, .budgets = {MAIN_FAULTS, [FAULTS] = 2}}, 450000);
-}
-END_TEST
-
-/* ---- the downgrade */
-
-START_TEST(readers_are_let_in) {
-    keeps_promises((struct model_config){WRITER_AND_READERS, .budgets = {[DOWNGRADES] = 1}}, 600000);
-}
-END_TEST
-
-START_TEST(a_downgrade_any_fault) {
-    keeps_promises(
-        (struct model_config){
-            WRITER_AND_READER, .threads = {2}, .handovers = 1,
-            .budgets = {MAIN_FAULTS, [REFUSALS] = 1, [RENEWALS] = 1, [SQUATS] = 1, [DOWNGRADES] = 1, [FAULTS] = 1}},
-        1900000);
-}
-END_TEST
-
-START_TEST(a_downgrade_before_a_writer_any_fault) {
-    keeps_promises((struct model_config){TWO_WRITERS, .budgets = {MAIN_FAULTS, [DOWNGRADES] = 1, [FAULTS] = 1}},
-                   380000);
-}
-END_TEST
-
-/* The second writer of this process is handed the node of the first, which has begun to downgrade. It downgrades
- * too. */
-START_TEST(two_downgrades_of_one_process) {
-    keeps_promises((struct model_config){TWO_WRITERS, .threads = {2}, .handovers = 1, .budgets = {[DOWNGRADES] = 2}},
-                   50000);
-}
-END_TEST
-
-START_TEST(a_downgrade_while_the_nodes_are_deleted) {
-    keeps_promises((struct model_config){TWO_WRITERS, .budgets = {[REMOVALS] = 2, [DOWNGRADES] = 1}}, 400000);
-}
-END_TEST
-
-START_TEST(a_downgrade_and_its_directory_vanishes) {
-    keeps_promises((struct model_config){WRITER_AND_READER, .exact = true,
-                                         .budgets = {[REMOVALS] = 1, [VANISHES] = 1, [DOWNGRADES] = 1}},
-                   220000);
-}
-END_TEST
-
-START_TEST(a_downgrade_at_the_end_of_the_counter) {
-    keeps_promises((struct model_config){WRITER_AND_READER, .exact = true, .first_sequence = INT32_MAX - 2,
-                                         .budgets = {[CLAIMS] = 1, [DOWNGRADES] = 1}},
-                   50000);
-}
+START_TEST(every_interleaving) { keeps_promises(&rows[_i]); }
 END_TEST
 
 START_TEST(two_million_states_in_all) { explored_in_all(2000000); }
@@ -116,7 +80,7 @@ START_TEST(a_readers_token_is_above_the_last_writers) {
     for (int i = 0; i < 3; i++)
         go(i < 2 ? EXECUTE : DELIVER, 1);
     s.last_token = s.last_exclusive = 1000;
-    model_apply(&m, &s, model_act(DELIVER, 1, 0));
+    model_apply(&m, &s, search_act(DELIVER, 1, 0));
     ck_assert_str_eq(m.broken, "tokens increase");
 }
 END_TEST
@@ -159,19 +123,10 @@ START_TEST(a_downgrade_step_by_step) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("rwlock_model");
     TCase *all = tcase_create("every interleaving"), *checks = tcase_create("the checks");
-    tcase_add_test(all, a_writer_and_two_readers_any_fault);
-    tcase_add_test(all, two_writers_and_a_reader);
-    tcase_add_test(all, a_writer_and_a_reader_any_two_faults);
-    tcase_add_test(all, readers_are_let_in);
-    tcase_add_test(all, a_downgrade_any_fault);
-    tcase_add_test(all, a_downgrade_before_a_writer_any_fault);
-    tcase_add_test(all, two_downgrades_of_one_process);
-    tcase_add_test(all, a_downgrade_while_the_nodes_are_deleted);
-    tcase_add_test(all, a_downgrade_and_its_directory_vanishes);
-    tcase_add_test(all, a_downgrade_at_the_end_of_the_counter);
+    tcase_add_loop_test(all, every_interleaving, 0, sizeof rows / sizeof rows[0]);
     tcase_add_test(all, two_million_states_in_all);
     tcase_add_test(checks, readers_may_hold_together_and_nobody_beside_a_writer);
     tcase_add_test(checks, who_has_downgraded_only_reads);
@@ -180,7 +135,5 @@ static Suite *make_suite(void) {
     tcase_add_test(checks, a_downgrade_step_by_step);
     suite_add_tcase(suite, all);
     suite_add_tcase(suite, checks);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

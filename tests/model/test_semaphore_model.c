@@ -6,34 +6,15 @@
 #define LEASE_FAULTS [LOSSES] = 1, [LAPSES] = 1, [EXPIRIES] = 1, [REMOVALS] = 1, [ABANDONS] = 1
 #define LEASES .clients = 3, .roles = {MODEL_LEASES, MODEL_LEASES, MODEL_LEASES}
 
-START_TEST(one_permit_any_fault) {
-    keeps_promises((struct model_config){LEASES, .permits = 1, .budgets = {MAIN_FAULTS, [FAULTS] = 1}}, 1700000);
-}
-END_TEST
+/* test_transitions walks two clients. */
+static const struct model_row rows[] = {
+    {"one permit any fault", 1700000, {LEASES, .permits = 1, .budgets = {MAIN_FAULTS, [FAULTS] = 1}}},
+    {"two permits any fault", 1000000, {LEASES, .permits = 2, .budgets = {[LOSSES] = 1, [LAPSES] = 1, [FAULTS] = 1}}},
+    {"one comes again", 210000, {LEASES, .permits = 1, .budgets = {[CLAIMS] = 1}}},
+    {"one comes again for two permits", 440000, {LEASES, .permits = 2, .budgets = {[CLAIMS] = 1}}},
+};
 
-START_TEST(two_permits_any_fault) {
-    keeps_promises((struct model_config){LEASES, .permits = 2, .budgets = {[LOSSES] = 1, [LAPSES] = 1, [FAULTS] = 1}},
-                   1000000);
-}
-END_TEST
-
-START_TEST(one_comes_again) {
-    keeps_promises((struct model_config){LEASES, .permits = 1, .budgets = {[CLAIMS] = 1}}, 210000);
-}
-END_TEST
-
-START_TEST(one_comes_again_for_two_permits) {
-    keeps_promises((struct model_config){LEASES, .permits = 2, .budgets = {[CLAIMS] = 1}}, 440000);
-}
-END_TEST
-
-START_TEST(two_clients_that_come_again) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .roles = {MODEL_LEASES, MODEL_LEASES},
-                                         .permits = 1,
-                                         .budgets = {[LOSSES] = 1, [LAPSES] = 1, [CLAIMS] = 1}},
-                   200000);
-}
+START_TEST(every_interleaving) { keeps_promises(&rows[_i]); }
 END_TEST
 
 START_TEST(a_million_states_in_all) { explored_in_all(1000000); }
@@ -63,20 +44,14 @@ START_TEST(one_that_is_refused_for_nothing_is_noticed) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("semaphore_model");
     TCase *all = tcase_create("every interleaving"), *checks = tcase_create("the checks");
-    tcase_add_test(all, one_permit_any_fault);
-    tcase_add_test(all, two_permits_any_fault);
-    tcase_add_test(all, one_comes_again);
-    tcase_add_test(all, one_comes_again_for_two_permits);
-    tcase_add_test(all, two_clients_that_come_again);
+    tcase_add_loop_test(all, every_interleaving, 0, sizeof rows / sizeof rows[0]);
     tcase_add_test(all, a_million_states_in_all);
     tcase_add_test(checks, one_holder_too_many_is_noticed);
     tcase_add_test(checks, one_that_is_refused_for_nothing_is_noticed);
     suite_add_tcase(suite, all);
     suite_add_tcase(suite, checks);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

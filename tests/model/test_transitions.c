@@ -32,65 +32,38 @@ START_TEST(a_contender_alone_with_every_answer) {
 }
 END_TEST
 
-START_TEST(a_lock_and_any_fault) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .threads = {2},
-                                         .handovers = 1,
-                                         .budgets = {MAIN_FAULTS, [REFUSALS] = 1, [RENEWALS] = 1, [FAULTS] = 1}},
-                   50000);
-}
-END_TEST
+static const struct model_row rows[] = {
+    {"a lock and any fault",
+     50000,
+     {.clients = 2,
+      .threads = {2},
+      .handovers = 1,
+      .budgets = {MAIN_FAULTS, [REFUSALS] = 1, [RENEWALS] = 1, [FAULTS] = 1}}},
+    {"a lock without a directory",
+     200000,
+     {.clients = 2, .no_directory = true, .budgets = {[LOSSES] = 1, [REFUSALS] = 1, [CANCELS] = 1}}},
+    {"a lock whose directory vanishes",
+     200000,
+     {.clients = 2, .no_directory = true, .exact = true, .budgets = {[LOSSES] = 1, [REMOVALS] = 1, [VANISHES] = 1}}},
+    {"a lock and a session that is given up", 100000, {.clients = 2, .budgets = {[LOSSES] = 1, [ABANDONS] = 1}}},
+    {"a lock and late news of a deletion",
+     200000,
+     {.clients = 2, .budgets = {[REMOVALS] = 1, [TOUCHES] = 1, [RENEWALS] = 1, [CANCELS] = 1}}},
+    {"a lock and a lost create that was deleted",
+     100000,
+     {.clients = 2, .budgets = {[LOSSES] = 1, [REMOVALS] = 1, [CANCELS] = 1}}},
+    {"a downgrade whose name is taken",
+     100000,
+     {.clients = 2, .roles = {MODEL_WRITES, MODEL_READS}, .budgets = {[SQUATS] = 1, [DOWNGRADES] = 1, [LAPSES] = 1}}},
+    {"the leases of a semaphore",
+     150000,
+     {.clients = 2,
+      .roles = {MODEL_LEASES, MODEL_LEASES},
+      .permits = 1,
+      .budgets = {[LOSSES] = 1, [LAPSES] = 1, [CLAIMS] = 1}}},
+};
 
-START_TEST(a_lock_without_a_directory) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .no_directory = true,
-                                         .budgets = {[LOSSES] = 1, [REFUSALS] = 1, [CANCELS] = 1}},
-                   200000);
-}
-END_TEST
-
-START_TEST(a_lock_whose_directory_vanishes) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .no_directory = true,
-                                         .exact = true,
-                                         .budgets = {[LOSSES] = 1, [REMOVALS] = 1, [VANISHES] = 1}},
-                   200000);
-}
-END_TEST
-
-START_TEST(a_lock_and_a_session_that_is_given_up) {
-    keeps_promises((struct model_config){.clients = 2, .budgets = {[LOSSES] = 1, [ABANDONS] = 1}}, 100000);
-}
-END_TEST
-
-START_TEST(a_lock_and_late_news_of_a_deletion) {
-    keeps_promises(
-        (struct model_config){.clients = 2, .budgets = {[REMOVALS] = 1, [TOUCHES] = 1, [RENEWALS] = 1, [CANCELS] = 1}},
-        200000);
-}
-END_TEST
-
-START_TEST(a_lock_and_a_lost_create_that_was_deleted) {
-    keeps_promises((struct model_config){.clients = 2, .budgets = {[LOSSES] = 1, [REMOVALS] = 1, [CANCELS] = 1}},
-                   100000);
-}
-END_TEST
-
-START_TEST(a_downgrade_whose_name_is_taken) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .roles = {MODEL_WRITES, MODEL_READS},
-                                         .budgets = {[SQUATS] = 1, [DOWNGRADES] = 1, [LAPSES] = 1}},
-                   100000);
-}
-END_TEST
-
-START_TEST(the_leases_of_a_semaphore) {
-    keeps_promises((struct model_config){.clients = 2,
-                                         .roles = {MODEL_LEASES, MODEL_LEASES},
-                                         .permits = 1,
-                                         .budgets = {[LOSSES] = 1, [LAPSES] = 1, [CLAIMS] = 1}},
-                   150000);
-}
+START_TEST(every_interleaving) { keeps_promises(&rows[_i]); }
 END_TEST
 
 /* ---- the table */
@@ -160,24 +133,15 @@ START_TEST(every_spoiled_text_is_noticed) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
+int main(void) {
     Suite *suite = suite_create("transitions");
     TCase *all = tcase_create("transitions");
     tcase_add_unchecked_fixture(all, read_header, NULL);
     tcase_add_test(all, a_contender_alone_with_every_answer);
-    tcase_add_test(all, a_lock_and_any_fault);
-    tcase_add_test(all, a_lock_without_a_directory);
-    tcase_add_test(all, a_lock_whose_directory_vanishes);
-    tcase_add_test(all, a_lock_and_a_session_that_is_given_up);
-    tcase_add_test(all, a_lock_and_late_news_of_a_deletion);
-    tcase_add_test(all, a_lock_and_a_lost_create_that_was_deleted);
-    tcase_add_test(all, a_downgrade_whose_name_is_taken);
-    tcase_add_test(all, the_leases_of_a_semaphore);
+    tcase_add_loop_test(all, every_interleaving, 0, sizeof rows / sizeof rows[0]);
     tcase_add_test(all, the_table_is_what_they_do);
     tcase_add_test(all, every_spoiled_cell_is_noticed);
     tcase_add_test(all, every_spoiled_text_is_noticed);
     suite_add_tcase(suite, all);
-    return suite;
+    return ts_run_suite(suite);
 }
-
-int main(void) { return ts_run_suite(make_suite()); }

@@ -77,18 +77,19 @@ static void print_server(struct model *m, const struct model_state *s, model_act
     char request[2 * NAME];
     if (kind == ZOMBIE) {
         fprintf(m->transcript, "the server executes, late, from a broken connection of session %d: %s\n",
-                model_whose(a) + 1, request_text(m, &s->fake.sessions[model_whose(a)].late[0], request));
+                search_whose(a) + 1, request_text(m, &s->fake.sessions[search_whose(a)].late[0], request));
         return;
     }
     int32_t which = kind == SAY_NOT_NOW ? 1 : kind == SAY_UNKNOWN ? 2 : kind == DO_UNKNOWN ? 3 : 0;
-    const struct ts_fake_request *r = &s->fake.sessions[s->clients[model_whose(a)].session].requests[0];
-    fprintf(m->transcript, "the server %s for %c: %s\n", how[which], 'A' + model_whose(a), request_text(m, r, request));
+    const struct ts_fake_request *r = &s->fake.sessions[s->clients[search_whose(a)].session].requests[0];
+    fprintf(m->transcript, "the server %s for %c: %s\n", how[which], 'A' + search_whose(a),
+            request_text(m, r, request));
 }
 
 static void print_thread_action(struct model *m, const struct model_state *s, model_action a) {
-    const struct model_client *k = &s->clients[model_whose(a)];
+    const struct model_client *k = &s->clients[search_whose(a)];
     enum model_action_kind kind = model_kind(a);
-    int32_t which = model_which(a), queue = model_grant_of_queue(k);
+    int32_t which = search_which(a), queue = model_grant_of_queue(k);
     const struct model_grant *grant = kind == RELEASE ? &k->entries[which].grant
                                       : queue >= 0    ? &k->entries[queue].grant
                                                       : NULL;
@@ -109,15 +110,15 @@ static void print_thread_action(struct model *m, const struct model_state *s, mo
     } else if (kind == DOWNGRADE) {
         what = "only reads from now on";
     }
-    fprintf(m->transcript, "thread %c%d %s\n", 'A' + model_whose(a), ticket + 1, what);
+    fprintf(m->transcript, "thread %c%d %s\n", 'A' + search_whose(a), ticket + 1, what);
 }
 
 /* Which of the client's nodes an admin means. */
 static void print_admin(struct model *m, const struct model_state *s, model_action a) {
     const struct ts_fake_tree *tree = &s->fake.tree;
     char name[NAME];
-    int32_t which = model_which(a), i = 0;
-    while (tree->nodes[i].session != s->clients[model_whose(a)].session || which-- > 0)
+    int32_t which = search_which(a), i = 0;
+    while (tree->nodes[i].session != s->clients[search_whose(a)].session || which-- > 0)
         i++;
     fprintf(m->transcript, "somebody %s %s\n", model_kind(a) == TOUCH ? "writes to" : "deletes",
             name_text(m, tree->nodes[i].name, name));
@@ -151,13 +152,13 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
     else if (kind == REMOVE || kind == TOUCH)
         print_admin(m, s, a);
     else if (kind == TIME_OUT)
-        fprintf(m->transcript, "session %d, which nobody uses any more, expires\n", model_whose(a) + 1);
+        fprintf(m->transcript, "session %d, which nobody uses any more, expires\n", search_whose(a) + 1);
     else if (kind == VANISH)
         fprintf(m->transcript, "the server removes the empty directory\n");
-    else if (kind == CONNECT && s->fake.sessions[s->clients[model_whose(a)].session].watches_count == 0)
-        fprintf(m->transcript, "%c connects\n", 'A' + model_whose(a));
+    else if (kind == CONNECT && s->fake.sessions[s->clients[search_whose(a)].session].watches_count == 0)
+        fprintf(m->transcript, "%c connects\n", 'A' + search_whose(a));
     else
-        fprintf(m->transcript, "%c %s\n", 'A' + model_whose(a), words[kind]);
+        fprintf(m->transcript, "%c %s\n", 'A' + search_whose(a), words[kind]);
 }
 
 /* ---- the results */

@@ -5,15 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct model_visited {
+struct visited {
     uint64_t *slots;
     uint64_t mask, count;
 };
-void model_visited_init(struct model_visited *v);
-void model_visited_free(struct model_visited *v);
+void visited_init(struct visited *v);
+void visited_free(struct visited *v);
 /* Soon it will be asked for this one. */
-void model_visited_fetch(const struct model_visited *v, uint64_t hash);
+void visited_fetch(const struct visited *v, uint64_t hash);
 /* true when it was not in there yet. */
-bool model_visited_add(struct model_visited *v, uint64_t hash);
+bool visited_add(struct visited *v, uint64_t hash);
 
 #endif

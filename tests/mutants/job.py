@@ -23,8 +23,8 @@ MUTANTS = {
     "job: a lost answer begins a second run": (CORE, "job", [
         ("    if (newest->token == token)\n        return PDK__JOB_OURS;\n", "")]),
     "job: a lost answer was a success": (WORLD, "job", [
-        ("        lose_answer(w, action.who);\n        return NULL;",
-         "        lose_answer(w, action.who);\n        return confirmed(w, action.who, counts);")]),
+        ("        lose_answer(w, who);\n        return NULL;",
+         "        lose_answer(w, who);\n        return confirmed(w, who, counts);")]),
     "job: it runs though the lock was lost meanwhile": (WORLD, "job", [
         ("    if (!a->stands) {", "    if (false) {"),
         (WORLD, "        if (w->asks[k].phase == JOB_RUNS && w->asks[k].stands)", "        if (w->asks[k].phase == JOB_RUNS)")]),
@@ -65,7 +65,7 @@ MUTANTS = {
         (KEPT_WORLD, "for (int k = 0; c->stands && k < LEASE_CLAIMS; k++)", "for (int k = 0; k < LEASE_CLAIMS; k++)"),
         (KEPT_WORLD, "if (k != i && w->claims[k].stands &&", "if (k != i &&")]),
     "lease lock: a lost answer was a success": (KEPT_WORLD, "kept", [
-        ("        look_again(c);\n        break;", "        return confirmed(w, action.who, counts);")]),
+        ("        look_again(c);\n        break;", "        return confirmed(w, who, counts);")]),
     # On a server.
     "lease lock: it is not renewed": (TENURE, "lease_locks", [
         ("    rest(t, t->handed + duration * PDK__MS / 3);", "    rest(t, INT64_MAX);")]),
