@@ -121,20 +121,6 @@ START_TEST(the_session_that_tells_is_closed) {
 }
 END_TEST
 
-/* _i: which part. */
-START_TEST(the_other_session_is_closed_already) {
-    pdk_session_options options = options_of(SESSION_MS, REQUEST_MS);
-    take_both(&options, &options, _i == 0);
-    ck_assert_int_eq(pdk_session_close(it.session[1], ts_patience(PATIENCE_MS)), PDK_OK);
-    ck_assert_int_eq(ensure(LITTLE_MS), PDK_OK);
-    assert_answered(PDK_LOST);
-    ck_assert_int_eq(pdk_set_ensure(it.held, LITTLE_MS), PDK_LOST);
-    ck_assert_int_eq(pdk_set_release(it.held), PDK_LOST);
-    ck_assert_int_eq(pdk_session_close(it.session[0], ts_patience(PATIENCE_MS)), PDK_OK);
-    ck_assert_int_eq(atomic_load(&it.count), 1);
-}
-END_TEST
-
 static void close_the_other(pdk_status status, pdk_contenders *list, void *closed) {
     (void)status;
     pdk_contenders_free(list);
@@ -216,7 +202,6 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("set_ensure");
     TCase *all = ts_bench_case(suite, "set_ensure");
     tcase_add_loop_test(all, the_session_that_tells_is_closed, 0, 2);
-    tcase_add_loop_test(all, the_other_session_is_closed_already, 0, 2);
     tcase_add_loop_test(all, the_other_session_is_closed_and_tells_nothing, 0, 2);
     tcase_add_test(all, the_other_session_is_given_back);
     tcase_add_loop_test(all, one_of_them_can_never_have_so_much, 0, 2);

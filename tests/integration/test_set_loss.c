@@ -221,7 +221,7 @@ END_TEST
 /* _i & 1: which of the sessions; & 2: a thread is blocked. */
 START_TEST(a_closed_session) {
     make_it();
-    ts_bench_acquire(it.theirs[1], 5000);
+    pdk_hold *second = ts_bench_acquire(it.theirs[1], 5000);
     ts_answer *answer = _i & 2 ? set_thread(it.set, PDK_FOREVER) : set_async(it.set, PDK_FOREVER);
     set_children(it.path[0], 1);
     set_children(it.path[1], 2);
@@ -229,6 +229,7 @@ START_TEST(a_closed_session) {
     set_await(answer, PDK_CLOSED);
     set_children(it.path[0], 0);
     set_children(it.path[1], 1);
+    ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
 }
 END_TEST
 
