@@ -14,7 +14,7 @@ bool (*driver_refuses)(const struct pdk__request *request);
 const char *(*driver_redirects)(const struct pdk__request *request);
 const char *driver_unresolved;
 pdk_status driver_opening;
-uint32_t driver_requests, driver_seen[PDK__OP_SYNC + 1];
+uint32_t driver_openings, driver_requests, driver_seen[PDK__OP_SYNC + 1];
 struct driver_user driver_users[2], *const one = &driver_users[0], *const two = &driver_users[1];
 struct fault fault;
 
@@ -33,6 +33,7 @@ static bool submit(pdk__zk *zk, const struct pdk__request *request) {
 }
 
 static pdk_status open_client(const struct pdk__zk_config *config, pdk__zk **out) {
+    driver_openings++;
     return driver_opening == PDK_OK ? sim_client_calls.open(config, out) : driver_opening;
 }
 
@@ -236,7 +237,7 @@ void driver_begin(void) {
     platform_begin(1);
     driver_refuses = NULL;
     driver_redirects = NULL;
-    driver_requests = 0;
+    driver_requests = driver_openings = 0;
     driver_forget_seen();
     platform = sim_platform;
     calls = sim_client_calls;

@@ -89,9 +89,10 @@ void driver_forget_seen(void);
 extern bool (*driver_refuses)(const struct pdk__request *request);
 /* The path that a request is about instead, so that its answer is another node's. NULL: its own. */
 extern const char *(*driver_redirects)(const struct pdk__request *request);
-/* No name is found, for that reason; no handle is opened, with that status. */
+/* No name is found, for that reason; no handle is opened, with that status. How many were to be opened since the beginning. */
 extern const char *driver_unresolved;
 extern pdk_status driver_opening;
+extern uint32_t driver_openings;
 
 /* What goes wrong with the requests of one kind, about one part of a path. */
 extern struct fault {
