@@ -2,7 +2,6 @@
  *
  *     majority_world.c   the callers: core/majority carried out as recipes/set_taking and recipes/set do, and what must hold
  *     majority_queues.c  the ensembles: each has a queue, and a link to each caller that may be cut
- *     record_explore.c   depth first over all states, each seen once; the way to a state that breaks a promise
  *
  * Somebody who is no caller may have a lock alone, for ever. Then, too, everybody must be able to be granted, from every state on: a
  * fixed way that is fair to all must lead to it. A pause and a look around are random, so some caller comes upon such a way.
