@@ -215,10 +215,12 @@ static bool refuse(struct deployment *d, int32_t path, int32_t position, int32_t
 static bool foreign(struct deployment *d, int32_t path, int32_t name) {
     static const char *const names[] = {"README",          "0000000000", "lock-1",       "_c_x-lock-",
                                         "note-0000000001", "\xc3\xbc",   "x__lock__123", "lock--00000000001"};
-    static const char member[] = "_c_00000000-0000-4000-8000-000000000001-member-0000000001";
-    bool strange = name % 2 && plan_recipe(d->plan, path) == PLAN_RECIPE_GROUP;
+    static const char *const strange[] = {"_c_00000000-0000-4000-8000-000000000001-member-0000000001",
+                                          "_c_00000000-0000-4000-8000-000000000002-lock-0000000001"};
+    bool is_strange = name % 2 && plan_recipe(d->plan, path) == PLAN_RECIPE_GROUP;
     const char *dir = name % 2 && plan_leases(d->plan, path) ? plan_leases(d->plan, path) : plan_queue(d->plan, path);
-    char *text = g_strconcat(dir, "/", strange ? member : names[(uint32_t)name % G_N_ELEMENTS(names)], NULL);
+    char *text = g_strconcat(
+        dir, "/", is_strange ? strange[(uint32_t)name / 2 % 2] : names[(uint32_t)name % G_N_ELEMENTS(names)], NULL);
     bool done = request(d, SIM_OP_CREATE, sim_text(&d->agenda, text));
     g_free(text);
     return done;
