@@ -108,9 +108,9 @@ int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process) {
 int32_t plan_permits_most(const struct plan *plan, int32_t path) { return plan_permits(plan, path, 1); }
 
 int32_t plan_stripes(const struct plan *plan, int32_t path, int32_t process) {
-    int32_t wanted = plan_permits(plan, path, 0), most = PLAN_STRIPES - 1;
     if (plan_recipe(plan, path) != PLAN_RECIPE_STRIPED)
         return 0;
+    int32_t wanted = plan_permits(plan, path, 0), most = PLAN_STRIPES - 1;
     return (wanted < most ? wanted : most) + (plan->disagree && process % 2);
 }
 
