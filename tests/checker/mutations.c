@@ -342,6 +342,7 @@ const struct mutation mutations[] = {
     {"another word about a set", spoil_set_valid},
     {"a valid set lost", spoil_set_lost},
     {"a set lost twice", spoil_set_lost_twice},
+    {"two majorities at once", spoil_majority},
     {"another status of a set's release", spoil_set_release},
     {"a wish instead of an identity", spoil_wish_identity},
     {"a wish for one that waits", spoil_wish_to_another},

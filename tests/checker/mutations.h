@@ -95,6 +95,7 @@ bool spoil_part(struct history *h, struct sim_random *chance);
 bool spoil_set_valid(struct history *h, struct sim_random *chance);
 bool spoil_set_lost(struct history *h, struct sim_random *chance);
 bool spoil_set_lost_twice(struct history *h, struct sim_random *chance);
+bool spoil_majority(struct history *h, struct sim_random *chance);
 bool spoil_set_release(struct history *h, struct sim_random *chance);
 
 /* --- mutations_asks.c */

@@ -11,6 +11,7 @@ JOB = "recipes/job.c"
 KEPT = "src/core/lease_lock.c"
 KEPT_WORLD = "tests/model/lease_lock_world.c"
 TENURE = "recipes/lease_lock_tenure.c"
+SIM = "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity"
 MUTANTS = {
     "lease lock: who has waited in line believes an old moment": ("recipes/lease_lock.c", "lease_lock_steps", [
         ("    t->at = t->in_line ? CLAIMS : LOOKS;", "    t->at = LOOKS;")]),
@@ -78,7 +79,7 @@ MUTANTS = {
         ("    if (status != PDK_OK)\n        pdk__hold_drop(g_steal_pointer(&t->hold));\n", "    if (status != PDK_OK && status != PDK_BUSY)\n        pdk__hold_drop(g_steal_pointer(&t->hold));\n")]),
     "job: a start names no version": (RECORD, "jobs", [
         (".versioned = true,", ".versioned = false,")]),
-    "job: an ask that runs too late says so with a status of its own": ("recipes/job.c", "asks", [
+    "job: an ask that runs too late says so with a status of its own": ("recipes/job.c", SIM, [
         ("return status == PDK_TIMEOUT ? job_too_late(b) : status;", "return status;")]),
     "job: the last try of an ask has a time of its own": ("src/grant/claim.c", "sim --no-shrink --replay tests/sim/regressions/late_ask_of_a_job.plan", [
         ("    claim->deadline = MIN(claim->deadline, call->deadline);\n", "")]),

@@ -1,5 +1,5 @@
-"""Mutants of majorities: of what comes next, judged by the model and by unit tests; and of what carries it out, judged by five
-ensembles in simulated time (tests/fakes/test_driver_majority.c).
+"""Mutants of majorities: of what comes next, judged by the model and by unit tests; and of what carries it out, judged by
+ensembles in simulated time (tests/sim, and tests/fakes/test_driver_parts.c).
 
 name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
@@ -8,6 +8,7 @@ CORE = "src/core/majority.c"
 WORLD = "tests/model/majority_world.c"
 TAKING = "recipes/set_taking.c"
 SET = "recipes/set.c"
+SIM = "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity"
 MUTANTS = {
     # In every order of events.
     "majority: fewer than needed are enough": (CORE, "majority", [
@@ -59,7 +60,7 @@ MUTANTS = {
         ("(int64_t)(random % (uint64_t)(up_to / 2))", "(int64_t)(random % 1)")]),
     "majority: who holds something waits for ever": (CORE, "majority_core", [
         ("how_many(m, PDK__RIGHT_HELD) > 0 ?", "false ?")]),
-    # In five ensembles, in simulated time.
+    # In several ensembles, in simulated time.
     "majority: a silent ensemble is waited for": (TAKING, "parts", [
         ("pdk__majority_impatient(since, patience, now)", "false")]),
     "majority: a busy ensemble is waited for for ever": (TAKING, "parts", [
@@ -70,18 +71,18 @@ MUTANTS = {
         ("pdk__queue_is_confirmed(r->right.queue) ? now", "false ? now")]),
     "majority: a pause has no end": (TAKING, "parts", [
         ("    if (rung && t->m.pauses) {", "    if (false) {")]),
-    "majority: a lost part is not taken again": (SET, "majorities", [
+    "majority: a lost part is not taken again": (SET, "parts", [
         ("pdk_reason_name(reason));\n    take_again(part);", "pdk_reason_name(reason));")]),
     "majority: the rest is not taken in the background": (SET, "parts", [
         ("i < set->count && stands; i++)\n        complete", "false && i < set->count; i++)\n        complete")]),
-    "majority: a lost whole keeps what is left": (SET, "majorities", [
+    "majority: a lost whole keeps what is left": (SET, SIM, [
         ("    if (pdk__set_some_suffice(set))\n        release_parts(set);\n    put_down", "    put_down")]),
     "majority: a released whole goes on taking": (SET, "parts", [
         ("    part->closed = true;\n    if (part->claim)\n        pdk__claim_cancel(part->claim);\n", "")]),
-    "majority: fewer parts keep it valid": (SET, "majorities", [
+    "majority: fewer parts keep it valid": (SET, SIM, [
         ("pdk__majority_until(words, set->count, set->need)", "pdk__majority_until(words, set->count, set->need - 1)"),
         ("gone > count - set->need", "gone > count - set->need + 1")]),
-    "majority: all parts are needed": (SET, "majorities", [
+    "majority: all parts are needed": (SET, SIM, [
         ("pdk__majority_until(words, set->count, set->need)", "pdk__majority_until(words, set->count, set->count)"),
         ("gone > count - set->need", "gone > 0")]),
     "majority: losses of different moments are added up": (SET, "parts", [

@@ -33,7 +33,10 @@ static struct asking *begin(struct player *player, const struct plan_action *act
         return NULL;
     struct asking *ask = sim_alloc(&d->agenda, sizeof *ask);
     client->asking++;
-    *ask = (struct asking){client, client->side ? client->side : client, d->asks_count++};
+    struct client *asks = d->plan->ensembles > 1 ? client_of(client, 2 * action->value[1])
+                          : client->side         ? client->side
+                                                 : client;
+    *ask = (struct asking){client, asks, d->asks_count++};
     client = ask->client;
     struct history_event *event = note(d, HISTORY_ASKS, ask->id, client);
     d->asking++;
@@ -64,7 +67,8 @@ void asks_break(void *subject, void *what) {
     const struct plan_action *action = what;
     struct player *player = subject;
     const char *node = observe_contender(player->d, action->value[1], action->value[2]);
-    const struct sim_node *there = node ? sim_tree_find(sim_truth(player->d->ensemble), node) : NULL;
+    const struct sim_node *there =
+        node ? sim_tree_find(sim_truth(deployment_ensemble(player->d, action->value[1])), node) : NULL;
     int64_t token = there ? there->stat.czxid + action->value[3] : 0;
     struct asking *ask = token > 0 ? begin(player, action, token, action->value[4]) : NULL;
     if (!ask)

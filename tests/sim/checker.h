@@ -65,6 +65,7 @@
     X(SET_PARTS, "a set is delivered without one of its rights, or with another")                                      \
     X(SET_VALID, "a set is valid, and not each of its parts, or the other way round")                                  \
     X(SET_LOST, "a set is told of a loss that is none, or twice, late or never")                                       \
+    X(MAJORITY, "two majorities of the same rights are valid at the same moment")                                      \
     X(SET_RELEASE, "the release of a set answers what is not so")                                                      \
     X(ASK_FIRST, "a wish is written to a node that is not the first, or instead of its identity")                      \
     X(ASK_TOLD, "a holder is told of a wish that is none of its node, or not told of one")                             \
@@ -130,6 +131,10 @@ const char *check_words(enum check check);
     X(UNDELAYED, "grants without one")                                                                                 \
     X(SETS, "sets of several")                                                                                         \
     X(SETS_LOST, "sets lost")                                                                                          \
+    X(MAJORITIES, "majorities")                                                                                        \
+    X(WENT_ON, "valid without all of their parts")                                                                     \
+    X(TAKEN_AGAIN, "parts taken again")                                                                                \
+    X(MAJORITIES_LOST, "majorities lost")                                                                              \
     X(SETS_OVER_SESSIONS, "sets over two sessions")                                                                    \
     X(WISHES, "wishes written")                                                                                        \
     X(ASKED, "holders told of a wish")                                                                                 \
@@ -220,7 +225,11 @@ struct checker_set {
     int32_t count, parts, part[PLAN_RIGHTS]; /* part: holds; -1: not delivered */
     int8_t path[PLAN_RIGHTS], mode[PLAN_RIGHTS];
     int16_t permits[PLAN_RIGHTS];
+    int32_t need;        /* so many of them suffice; 0: all are needed */
+    int64_t begun, seen; /* of a majority: when it was delivered, and seen to be valid last */
+    int64_t over_at;     /* when it was seen to be over first */
     bool delivered, wants_lost, lost, released, dropped; /* dropped: when it was over; its loss may be on its way */
+    bool over;
 };
 
 struct checker_node {

@@ -20,7 +20,7 @@ static void claimed(struct checker *c, const struct history_event *e) {
         .since = e->clock,
         .patient = e->passed < 0 ? INT64_MAX : e->clock + e->passed * INT64_C(1000000),
     };
-    c->sets[e->id] = (struct checker_set){.part = {-1, -1, -1}};
+    c->sets[e->id] = (struct checker_set){.part = {-1, -1, -1}, .need = e->mode == MODE_SET ? e->sequence : 0};
 }
 
 /* Is the hold one of the queue, or for a striped lock's of one of its stripes? */
@@ -59,8 +59,8 @@ static const char *wrong_status(struct checker *c, const struct checker_claim *c
         return e->clock < claim->deadline                               ? "there is time left"
                : claim->is_try && !checker_was_granted(c, claim, e->id) ? "a try does not wait"
                                                                         : NULL;
-    case PDK_UNAVAILABLE:
-        return e->clock >= claim->deadline ? NULL : "there is time left";
+    case PDK_UNAVAILABLE: /* to a try of a majority, where too few ensembles have a lease */
+        return e->clock >= claim->deadline || (claim->is_try && c->sets[e->id].need > 0) ? NULL : "there is time left";
     case PDK_CANCELED:
         return claim->cancel_may ? NULL : "nobody cancelled it";
     case PDK_MISMATCH:

@@ -29,12 +29,15 @@ static bool is_connected(const pdk_session *s) { return s->link == PDK__LINK_CON
 static bool has_left(const pdk_session *s) { return is_connected(s) && s->entries.length == 0; }
 
 static bool all_clients(const struct deployment *d, bool (*is_good)(const pdk_session *s)) {
-    for (int32_t i = 0; i < 2 * d->plan->processes; i++) {
+    for (int32_t i = 0; i < DEPLOYMENT_CLIENTS * d->plan->processes; i++) {
         const struct client *client = deployment_client(d, i);
         if (client && !client->process->dead && (client->closed ? client->reopens : !is_good(client->s)))
             return false;
     }
-    return sim_settled(d->ensemble);
+    for (int32_t i = 0; i < d->plan->ensembles; i++)
+        if (!sim_settled(d->ensembles[i]))
+            return false;
+    return true;
 }
 
 /* Candidates aside: they have a leader, and all observers know it. */
@@ -64,8 +67,8 @@ static int64_t time_to_converge(const struct deployment *d) {
     for (int32_t i = 0; i < d->plan->processes; i++)
         for (const struct client *client = d->players[i].client; client; client = client->older)
             for (const struct claiming *claim = client->claims; claim; claim = claim->next)
-                ns += time_of_record(plan, claim->lock / 2) + 2 * claim->action->value[PLAN_HOLD] * SIM_MS +
-                      20 * latency + 10 * slow + timeout / 8;
+                ns += (plan->ensembles > 1 ? 4000 * SIM_MS : 0) + time_of_record(plan, claim->lock / 2) +
+                      2 * claim->action->value[PLAN_HOLD] * SIM_MS + 20 * latency + 10 * slow + timeout / 8;
     for (int32_t i = 0; i < PLAN_PATHS; i++) /* that it has seen last, and the one behind it */
         ns += 3 * plan_delay(plan, i, 1) * SIM_MS;
     ns += plan->guarded * (plan->guarded_ms * SIM_MS + 10 * slow);
@@ -80,7 +83,7 @@ static void note_in_time(struct deployment *d, enum history_kind kind, bool in_t
 }
 
 static void note_end(struct deployment *d, bool in_time) {
-    for (int32_t i = 0; i < 2 * d->plan->processes; i++) {
+    for (int32_t i = 0; i < DEPLOYMENT_CLIENTS * d->plan->processes; i++) {
         const struct client *client = deployment_client(d, i);
         if (!client || !client->s || client->process->dead)
             continue;
@@ -108,7 +111,7 @@ static void look_at_rest(struct deployment *d) {
     struct history_event *event = note(d, HISTORY_STEPS, 0, NULL);
     if (!event)
         return;
-    event->a = 40 + d->plan->processes * (1 + d->plan->sides) * 6 * (10 + 3 * d->plan->servers) +
+    event->a = 40 + d->plan->processes * (1 + plan_sides(d->plan)) * 6 * (10 + 3 * d->plan->servers) +
                d->observers_count * (3 + timeout / (500 * SIM_MS)) * POLL_STEPS;
     event->b = (int64_t)(run_events(d) - before);
     observe(d);

@@ -37,6 +37,10 @@ struct history_event *note(struct deployment *d, enum history_kind kind, int32_t
     return event;
 }
 
+struct sim_ensemble *deployment_ensemble(const struct deployment *d, int32_t queue) {
+    return d->ensembles[plan_ensemble(d->plan, queue)];
+}
+
 /* ---- processes */
 
 static int64_t lateness(const struct player *player) { return DEPLOYMENT_LATE_LEAST + LATE_TIMES * player->slow; }
@@ -45,7 +49,8 @@ void player_start(struct player *player) {
     struct deployment *d = player->d;
     struct sim_process *p = sim_alloc(&d->agenda, sizeof *p);
     p->agenda = &d->agenda;
-    p->ensemble = d->ensemble;
+    p->ensemble = d->ensembles[0];
+    p->more = &d->ensembles[1];
     p->number = player->number;
     p->host = SIM_SERVERS + player->number;
     p->rate = player->rate;
@@ -96,32 +101,33 @@ static void let_pass(struct deployment *d, int64_t ns) {
         ;
 }
 
-static void make_directory(struct deployment *d, const char *path, bool container) {
+static void make_directory(struct deployment *d, struct sim_ensemble *e, const char *path, bool container) {
     char *slash, *name = sim_text(&d->agenda, path);
     for (slash = strchr(name + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         struct sim_packet parent = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = sim_text(&d->agenda, name)};
-        sim_admin(d->ensemble, &parent);
+        sim_admin(e, &parent);
         *slash = '/';
         let_pass(d, 20 * SIM_MS);
     }
     struct sim_packet directory = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = name, .data = ""};
     directory.mode = container ? SIM_CONTAINER : SIM_PERSISTENT;
-    sim_admin(d->ensemble, &directory);
+    sim_admin(e, &directory);
     let_pass(d, 20 * SIM_MS);
-    sim_admin_set(d->ensemble, name, SIM_SET_COUNTER, d->plan->first);
+    sim_admin_set(e, name, SIM_SET_COUNTER, d->plan->first);
     let_pass(d, 20 * SIM_MS);
 }
 
 /* The directories of a path, with counters that begin elsewhere. */
 static void make_directories(struct deployment *d, int32_t path) {
+    struct sim_ensemble *e = deployment_ensemble(d, path);
     bool container = d->plan->containers && !(d->plan->kazoo & 1 << path);
-    make_directory(d, plan_queue(d->plan, path), container);
+    make_directory(d, e, plan_queue(d->plan, path), container);
     if (plan_leases(d->plan, path))
-        make_directory(d, plan_leases(d->plan, path), container);
+        make_directory(d, e, plan_leases(d->plan, path), container);
 }
 
-static void begin_ensemble(struct deployment *d) {
+static void begin_ensemble(struct deployment *d, int32_t number) {
     const struct plan *plan = d->plan;
     const struct sim_ensemble_config config = {
         .servers = plan->servers,
@@ -133,21 +139,33 @@ static void begin_ensemble(struct deployment *d) {
         .session_most = MAX(20 * plan->tick, plan->session) * SIM_MS,
         .container_interval = plan->reap * SIM_MS,
         .containers = plan->containers != 0,
+        .number = number,
     };
-    sim_net_begin(&d->net, &d->agenda, plan->latency_least * INT64_C(1000),
+    struct sim_net *net = &d->nets[number];
+    sim_net_begin(net, &d->agenda, plan->latency_least * INT64_C(1000),
                   MAX(plan->latency_least, plan->latency_most) * INT64_C(1000));
     for (int32_t i = 0; i < plan->processes; i += 2)
         for (int32_t server = 0; server < plan->servers; server++) {
-            d->net.extra[server][SIM_SERVERS + i] = plan->far_to * SIM_MS;
-            d->net.extra[SIM_SERVERS + i][server] = plan->far_from * SIM_MS;
+            net->extra[server][SIM_SERVERS + i] = plan->far_to * SIM_MS;
+            net->extra[SIM_SERVERS + i][server] = plan->far_from * SIM_MS;
         }
-    d->ensemble = sim_ensemble_new(&d->agenda, &d->net, &config);
-    observe_begin(d);
-    for (int32_t i = 0; i < plan->servers; i++)
-        sim_server_start(d->ensemble, i);
-    while (!(sim_leader(d->ensemble) >= 0 && sim_settled(d->ensemble)) && sim_step(&d->agenda, 600000 * SIM_MS))
+    d->ensembles[number] = sim_ensemble_new(&d->agenda, net, &config);
+}
+
+static void start_ensemble(struct deployment *d, struct sim_ensemble *e) {
+    for (int32_t i = 0; i < d->plan->servers; i++)
+        sim_server_start(e, i);
+    while (!(sim_leader(e) >= 0 && sim_settled(e)) && sim_step(&d->agenda, 600000 * SIM_MS))
         ;
-    for (int32_t i = 0; plan->first != 0 && i < PLAN_PATHS; i++)
+}
+
+static void begin_ensembles(struct deployment *d) {
+    for (int32_t i = 0; i < d->plan->ensembles; i++)
+        begin_ensemble(d, i);
+    observe_begin(d);
+    for (int32_t i = 0; i < d->plan->ensembles; i++)
+        start_ensemble(d, d->ensembles[i]);
+    for (int32_t i = 0; d->plan->first != 0 && i < PLAN_PATHS; i++)
         make_directories(d, i);
 }
 
@@ -179,7 +197,7 @@ static void begin(struct deployment *d, const struct plan *plan) {
     checker_begin(&d->checker, plan);
     sim_agenda_begin(&d->agenda, plan->seed);
     g_random_set_seed((guint32)(plan->seed ^ plan->seed >> 32));
-    begin_ensemble(d);
+    begin_ensembles(d);
     sim_random_begin(&chance, plan->seed ^ UINT64_C(0x636c6f636b73));
     int64_t now = d->started = d->agenda.now;
     d->horizon = now + plan->horizon * SIM_MS;
@@ -214,14 +232,15 @@ static bool is_excused(const struct deployment *d) {
         [CHECK_HOLDERS_WRITE] = true,  [CHECK_WRITER_ALONE] = true, [CHECK_READER_ORDER] = true,
         [CHECK_WRITER_TOKENS] = true,  [CHECK_EXCHANGE] = true,     [CHECK_PERMITS] = true,
         [CHECK_PERMIT_NODES] = true,   [CHECK_PERMIT_ORDER] = true, [CHECK_GUARDED_READ] = true,
-        [CHECK_GUARDED_STATUS] = true, [CHECK_GONE] = true,
+        [CHECK_GUARDED_STATUS] = true, [CHECK_GONE] = true,         [CHECK_MAJORITY] = true,
     };
     const struct checker *c = &d->checker;
     int64_t timeout = plan_timeout(d->plan) * SIM_MS;
-    int32_t count = 0;
+    int32_t counts[PLAN_PATHS] = {0}, most = 0;
     for (int32_t i = 0; i < d->stalls_count; i++)
-        count += d->stalls[i].from <= c->at && d->stalls[i].to >= c->at - 2 * timeout;
-    return c->broken && of_the_lease[c->check] && count >= 2;
+        if (d->stalls[i].from <= c->at && d->stalls[i].to >= c->at - 2 * timeout)
+            most = MAX(most, ++counts[d->stalls[i].in]);
+    return c->broken && of_the_lease[c->check] && most >= 2;
 }
 
 static void count_recipes(struct deployment *d) {

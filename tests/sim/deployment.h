@@ -73,8 +73,9 @@ struct claiming {
     struct client *client;
     const struct plan_action *action;
     pdk_claim *claim;
-    pdk_set_claim *set_claim; /* in its place */
-    pdk_set *set;             /* what that got; NULL: nothing yet, or it is given back */
+    pdk_set_claim *set_claim;   /* in its place */
+    pdk_set *set;               /* what that got; NULL: nothing yet, or it is given back */
+    int32_t parts[PLAN_RIGHTS]; /* the holds that it was seen to have */
     int32_t id, lock;
     int64_t begun;         /* of a record, */
     uint32_t made;         /* with the object of that number */
@@ -113,11 +114,14 @@ union object {
     void *any;          /* NULL: there is none */
 };
 
+/* How many sessions a process has at most, side by side. */
+#define DEPLOYMENT_CLIENTS PLAN_PATHS
+
 /* One session object in one process, from its opening to its end. */
 struct client {
     struct client *older; /* of the same player */
-    struct client
-        *side; /* the session beside it, which begins and ends with it, and has nothing but that; NULL: there is none */
+    struct client *side;  /* the session beside it, which begins and ends with it, and has nothing but that; or NULL */
+    struct sim_ensemble *ensemble;
     struct player *player;
     struct sim_process *process;
     pdk_session *s;      /* NULL once its last reference is given back */
@@ -160,6 +164,7 @@ struct believed {
 /* A time in which a server, or a link between two, does not work as it should. */
 struct stall {
     int64_t from, to;
+    int32_t in;
 };
 
 /* The node that is admitted in the queue of a semaphore, or was last. */
@@ -182,8 +187,8 @@ struct pdk__queue;
 
 struct deployment {
     struct sim_agenda agenda; /* kept from run to run */
-    struct sim_net net;
-    struct sim_ensemble *ensemble;
+    struct sim_net nets[PLAN_PATHS];
+    struct sim_ensemble *ensembles[PLAN_PATHS]; /* of each path; the plan may have one alone */
     const struct plan *plan;
     struct transcript *transcript; /* NULL: nobody reads */
     struct player players[PLAN_PROCESSES];
@@ -227,6 +232,8 @@ struct verdict deployment_run(struct deployment *d, const struct plan *plan, FIL
 /* --- deployment.c, for the others */
 /* The process's clock and this moment are put into the event. */
 struct history_event *note(struct deployment *d, enum history_kind kind, int32_t id, const struct client *client);
+/* That of the path, or the queue. */
+struct sim_ensemble *deployment_ensemble(const struct deployment *d, int32_t queue);
 void player_start(struct player *player);
 /* Give back all that the workload has of a dead process's clients. */
 void player_dispose(struct player *player);
@@ -238,7 +245,7 @@ void processes_heal(struct deployment *d);
 void client_open(struct player *player);
 /* The one whose session has the object: the client, or its side. */
 struct client *client_of(struct client *client, int32_t lock);
-/* Of so many, two for each process: the client and its side. NULL: there is none now. */
+/* Of so many, DEPLOYMENT_CLIENTS for each process: the client and its sides. NULL: there is none now. */
 struct client *deployment_client(const struct deployment *d, int32_t number);
 /* From here on a claim of the session may have that answer. */
 void taint(struct deployment *d, const struct client *client, pdk_status status);

@@ -40,6 +40,7 @@
     X(CLOSED, "closed", "", "")         /* id: session object: no callback from here on */                             \
     X(CLOSING, "closing", "", "")       /* id: session object: in the background */                                    \
     X(ALIVE, "alive", "connected", "")  /* id: session object, at the end */                                           \
+    /* of a set: sequence: so many parts suffice, 0: all */                                                            \
     X(CLAIM, "claim", "due", "try") /* id: claim, of session number, on path; mode, count; extra: due by its clock; */ \
                                     /* passed: of a job, for so long others may be in its way, ms */                   \
     X(RIGHT, "right", "place", "")  /* id: claim of a set: it is also about path; mode, count */                       \

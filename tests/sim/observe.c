@@ -189,7 +189,7 @@ static void reread_lease(struct deployment *d, struct client *client) {
     if (!event)
         return;
     event->a = sim_process_when(client->process, end);
-    event->b = sim_promised_until(d->ensemble, client->s->id);
+    event->b = sim_promised_until(client->ensemble, client->s->id);
 }
 
 /* true: there are holds that were not known yet. */
@@ -237,16 +237,24 @@ static void forget_ended(struct deployment *d) {
     d->believed_count = kept;
 }
 
+/* One that is over, and that no driver has any more; -1: it was never noted. */
+static int32_t noted_before(const struct deployment *d, const pdk_hold *hold) {
+    for (int32_t i = d->history.count - 1; i >= 0; i--) {
+        const struct history_event *e = &d->history.events[i];
+        if (e->kind == HISTORY_GRANT && e->a == hold->token && e->extra == hold->handover)
+            return e->id;
+    }
+    return -1;
+}
+
 int32_t observe_hold(struct deployment *d, struct client *client, const pdk_hold *hold) {
     struct believed *b = find(d, hold);
-    for (int32_t i = b ? 0 : d->checker.holds_count; i-- > 0;) { /* it has ended, and is told all the same */
-        const struct checker_hold *ended = &d->checker.holds[i];
-        if (ended->known && ended->session == client->number && ended->token == hold->token &&
-            ended->handover == hold->handover)
-            return i;
-    }
-    if (!b)
-        b = begin(d, client, hold);
+    int32_t id = b ? b->id : noted_before(d, hold);
+    if (id >= 0)
+        return id;
+    for (struct client *one = client; one; one = one->side)
+        client = one->s == hold->s ? one : client;
+    b = begin(d, client, hold);
     return b ? b->id : -1;
 }
 
@@ -261,7 +269,7 @@ void observe_killed(struct deployment *d, const struct player *player) {
 /* Ends come before beginnings of the same event. */
 bool observe(struct deployment *d) {
     bool more = false;
-    int32_t clients = 2 * d->plan->processes;
+    int32_t clients = DEPLOYMENT_CLIENTS * d->plan->processes;
     for (int32_t i = 0; i < clients; i++)
         if (observe_is_read(deployment_client(d, i)))
             more |= reread_session(d, deployment_client(d, i));

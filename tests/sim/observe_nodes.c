@@ -422,7 +422,7 @@ static void on_fired(void *user, int64_t session, const char *path, enum sim_eve
         return;
     observe_look_on(d);
     const struct checker_node *gone = event == SIM_DELETED && observe_name(text, &name) ? any_node(d, in, &name) : NULL;
-    for (int32_t i = 0; gone && i < 2 * d->plan->processes; i++) {
+    for (int32_t i = 0; gone && i < DEPLOYMENT_CLIENTS * d->plan->processes; i++) {
         const struct client *client = deployment_client(d, i);
         if (observe_is_read(client) && client->s->id == session)
             note_woken(d, client->s, path, gone);
@@ -435,11 +435,12 @@ void observe_begin(struct deployment *d) {
     d->believed_count = d->admissions_count = 0;
     d->expired_count = d->stalls_count = 0;
     d->looked = 0;
-    sim_observe(d->ensemble, on_committed, on_fired, d);
+    for (int32_t i = 0; i < d->plan->ensembles; i++)
+        sim_observe(d->ensembles[i], on_committed, on_fired, d);
 }
 
 const char *observe_contender(const struct deployment *d, int32_t path, int32_t position) {
-    const struct sim_tree *truth = sim_truth(d->ensemble);
+    const struct sim_tree *truth = sim_truth(deployment_ensemble(d, path));
     const char *found = NULL;
     for (int64_t after = INT64_MIN; position >= 0; position--) {
         int64_t least = INT64_MAX;

@@ -76,6 +76,19 @@ const char *plan_record(const struct plan *plan, int32_t path) {
     return plan_records(plan, path) ? records[path] : NULL;
 }
 
+int32_t plan_ensemble(const struct plan *plan, int32_t queue) {
+    return plan->ensembles > 1 ? plan_path_of(queue) % plan->ensembles : 0;
+}
+
+int32_t plan_sides(const struct plan *plan) { return plan->ensembles > 1 ? plan->ensembles - 1 : plan->sides; }
+
+/* Behind the values of the kind. */
+int32_t plan_fault_in(const struct plan *plan, const struct plan_action *action) {
+    bool three = action->kind == PLAN_BLOCK || action->kind == PLAN_LAG;
+    int32_t in = action->value[action->kind == PLAN_SLOW ? 4 : three ? 3 : 2];
+    return in >= 0 && in < plan->ensembles ? in : 0;
+}
+
 int32_t plan_edge(const struct plan *plan) { return plan->every / 3; }
 
 const char *plan_leases(const struct plan *plan, int32_t path) {

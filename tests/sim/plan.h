@@ -64,21 +64,22 @@
     X(delay0, 0, 0, 60000)         /* of each path, where it is a lock or an election: the lock-delay, ms; 0: none */  \
     X(delay1, 0, 0, 60000)                                                                                             \
     X(delay2, 0, 0, 60000)                                                                                             \
-    X(sides, 0, 0, 1)    /* each session has another one beside it, which has the objects of the second path */        \
-    X(listens, 0, 0, 1)  /* holders want to hear that they are asked to let go */                                      \
-    X(disagree, 0, 0, 1) /* processes with an odd number think that there is one permit, or one ms, more */            \
-    X(guarded, 0, 0, 20) /* how often a holder reads or writes the guarded znode of its path */                        \
-    X(guarded_ms, 500, 0, 60000) /* the timeout of each such call */                                                   \
-    X(logs, 0, 0, 1)             /* the sessions log */                                                                \
-    X(horizon, 5000, 0, 1000000) /* when all is healed, ms */                                                          \
-    X(enough, 0, 0, 1000000)     /* or as soon as that many events have happened; 0: not before */                     \
-    X(rest, 0, 0, 1)             /* look whether it comes to rest afterwards */
+    X(sides, 0, 0, 1) /* each session has another one beside it, which has the objects of the second path */           \
+    X(ensembles, 1, 1, PLAN_PATHS) /* of several, each path has one, and each process a session to each */             \
+    X(listens, 0, 0, 1)            /* holders want to hear that they are asked to let go */                            \
+    X(disagree, 0, 0, 1)           /* processes with an odd number think that there is one permit, or one ms, more */  \
+    X(guarded, 0, 0, 20)           /* how often a holder reads or writes the guarded znode of its path */              \
+    X(guarded_ms, 500, 0, 60000)   /* the timeout of each such call */                                                 \
+    X(logs, 0, 0, 1)               /* the sessions log */                                                              \
+    X(horizon, 5000, 0, 1000000)   /* when all is healed, ms */                                                        \
+    X(enough, 0, 0, 1000000)       /* or as soon as that many events have happened; 0: not before */                   \
+    X(rest, 0, 0, 1)               /* look whether it comes to rest afterwards */
 
 /* X(CONSTANT, "name", values…): a value ends in '@' when it is a host: s0, p3, leader, follower, other, of-p3; in '?' when it
  * is left out where it is 0. */
 #define PLAN_KINDS(X)                                                                                                  \
     X(ACQUIRE, "acquire", "process lock timeout hold writes late lost end shared? downgrade? count?")                  \
-    X(TAKE, "take", "process first timeout hold looks second? lost end third?")                                        \
+    X(TAKE, "take", "process first timeout hold looks second? lost end third? need?")                                  \
     X(READ, "read", "process path timeout")                                                                            \
     X(ASK, "ask", "process path within timeout")                                                                       \
     X(BREAK, "break", "process path position wrong timeout")                                                           \
@@ -94,14 +95,14 @@
     X(PAUSE, "pause", "process for")                                                                                   \
     X(UNSENT, "unsent", "process kind times")                                                                          \
     X(CUT, "cut", "process")                                                                                           \
-    X(BLOCK, "block", "from@ to@ for")                                                                                 \
-    X(LOSE, "lose", "process for")                                                                                     \
-    X(ISOLATE, "isolate", "server@ for")                                                                               \
-    X(RESET, "reset", "from@ to@")                                                                                     \
-    X(STOP_SERVER, "stop_server", "server@ for")                                                                       \
-    X(KILL_SERVER, "kill_server", "server@ for")                                                                       \
-    X(LAG, "lag", "server@ by for")                                                                                    \
-    X(SLOW, "slow", "from@ to@ by for")                                                                                \
+    X(BLOCK, "block", "from@ to@ for in?")                                                                             \
+    X(LOSE, "lose", "process for in?")                                                                                 \
+    X(ISOLATE, "isolate", "server@ for in?")                                                                           \
+    X(RESET, "reset", "from@ to@ in?")                                                                                 \
+    X(STOP_SERVER, "stop_server", "server@ for in?")                                                                   \
+    X(KILL_SERVER, "kill_server", "server@ for in?")                                                                   \
+    X(LAG, "lag", "server@ by for in?")                                                                                \
+    X(SLOW, "slow", "from@ to@ by for in?")                                                                            \
     X(ANSWER, "answer", "process code executed")                                                                       \
     X(ADMIN_DELETE, "admin_delete", "path position")                                                                   \
     X(ADMIN_WRITE, "admin_write", "path position")                                                                     \
@@ -141,8 +142,14 @@ enum { PLAN_SHARED = PLAN_END + 1, PLAN_DOWNGRADE, PLAN_COUNT };
 /* Of JOIN: it hears of every leader, too; after how long it joins again when it has left, ms, 0: never. */
 enum { PLAN_WATCHES = PLAN_TIMEOUT, PLAN_AGAIN = PLAN_END + 1 };
 /* Of TAKE, which claims a set of rights: the second and the third; the first is at PLAN_LOCK. Each is 1 + 2 * path, plus 1 if it reads, or takes
- * two permits or stripes; 0: there is none. */
-enum { PLAN_SECOND = PLAN_LATE, PLAN_THIRD = PLAN_END + 1, PLAN_RIGHTS = 3, PLAN_RIGHT_CODES = 2 * PLAN_PATHS };
+ * two permits or stripes; 0: there is none. PLAN_NEED of them suffice; 0: all are needed. */
+enum {
+    PLAN_SECOND = PLAN_LATE,
+    PLAN_THIRD = PLAN_END + 1,
+    PLAN_NEED,
+    PLAN_RIGHTS = 3,
+    PLAN_RIGHT_CODES = 2 * PLAN_PATHS
+};
 /* PLAN_LOST: bits. */
 enum { PLAN_LOST_TOLD = 1, PLAN_LOST_FD = 2 };
 /* PLAN_END: how a hold is given back. Of a job and a lease lock the first and the third tell the outcome, or give the lock up, ahead of
@@ -205,6 +212,11 @@ bool plan_records(const struct plan *plan, int32_t path);
 const char *plan_record(const struct plan *plan, int32_t path);
 /* The moment in each period at which it ends, ms. */
 int32_t plan_edge(const struct plan *plan);
+/* The ensemble of a path, or a queue; the sessions that a process has beside its first. */
+int32_t plan_ensemble(const struct plan *plan, int32_t queue);
+int32_t plan_sides(const struct plan *plan);
+/* The ensemble in which a fault happens: the value is left out where it is the first. */
+int32_t plan_fault_in(const struct plan *plan, const struct plan_action *action);
 /* The directory of its contenders, and that of a semaphore's leases, or of the first stripe: NULL elsewhere. */
 const char *plan_queue(const struct plan *plan, int32_t path);
 const char *plan_leases(const struct plan *plan, int32_t path);

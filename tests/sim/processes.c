@@ -28,8 +28,11 @@ static void open_in(void *subject, void *what) {
     struct deployment *d = client->player->d;
     GString *hosts = g_string_new(NULL);
     (void)what;
+    int32_t in = 0;
+    while (client->ensemble != d->ensembles[in])
+        in++;
     for (int32_t i = 0; i < d->plan->servers; i++)
-        g_string_append_printf(hosts, "%s10.0.0.%d:2181", i ? "," : "", i + 1);
+        g_string_append_printf(hosts, "%s10.0.%d.%d:2181", i ? "," : "", in, i + 1);
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.session_timeout_ms = d->plan->session;
     options.request_timeout_ms = d->plan->request;
@@ -44,12 +47,18 @@ static void open_in(void *subject, void *what) {
 }
 
 struct client *client_of(struct client *client, int32_t lock) {
-    return client->side && lock / 2 == 1 ? client->side : client;
+    const struct plan *plan = client->player->d->plan;
+    int32_t beside = plan->ensembles > 1 ? plan_ensemble(plan, lock / 2) : lock / 2 == 1;
+    for (; beside > 0 && client->side; beside--)
+        client = client->side;
+    return client;
 }
 
 struct client *deployment_client(const struct deployment *d, int32_t number) {
-    struct client *client = d->players[number / 2].client;
-    return client && number % 2 ? client->side : client;
+    struct client *client = d->players[number / DEPLOYMENT_CLIENTS].client;
+    for (int32_t beside = number % DEPLOYMENT_CLIENTS; beside > 0 && client; beside--)
+        client = client->side;
+    return client;
 }
 
 void taint(struct deployment *d, const struct client *client, pdk_status status) {
@@ -60,11 +69,12 @@ void taint(struct deployment *d, const struct client *client, pdk_status status)
     }
 }
 
-static struct client *new_client(struct player *player) {
+static struct client *new_client(struct player *player, int32_t beside) {
     struct deployment *d = player->d;
     struct client *client = sim_alloc(&d->agenda, sizeof *client);
     client->player = player;
     client->process = player->process;
+    client->ensemble = d->ensembles[d->plan->ensembles > 1 ? beside : 0];
     client->number = d->clients_count++;
     note(d, HISTORY_OPEN, client->number, client);
     return client;
@@ -79,19 +89,19 @@ static void begin_in(struct client *client) {
 
 void client_open(struct player *player) {
     struct deployment *d = player->d;
-    if (d->clients_count + d->plan->sides >= HISTORY_SESSIONS)
+    if (d->clients_count + plan_sides(d->plan) >= HISTORY_SESSIONS)
         return;
-    struct client *client = new_client(player);
+    struct client *client = new_client(player, 0), *last = client;
     client->older = player->client;
-    client->side = d->plan->sides ? new_client(player) : NULL;
+    for (int32_t i = 1; i <= plan_sides(d->plan); i++)
+        last = last->side = new_client(player, i);
     player->client = client;
     if (d->refused)
         taint(d, client, PDK_NO_PERMISSION);
     if (d->plan->first > INT32_MAX / 2)
         taint(d, client, PDK_EXHAUSTED);
-    begin_in(client);
-    if (client->side)
-        begin_in(client->side);
+    for (; client; client = client->side)
+        begin_in(client);
 }
 
 /* ---- a session ends */
@@ -104,10 +114,13 @@ void client_leave(struct client *client) {
     }
 }
 
+static void set_closed(struct client *client) {
+    for (; client; client = client->side)
+        client->closed = true;
+}
+
 void client_give_back(struct client *client) {
-    client->closed = true;
-    if (client->side)
-        client->side->closed = true;
+    set_closed(client);
     workload_give_back(client);
     client_leave(client);
 }
@@ -141,9 +154,7 @@ void client_close(struct client *client, const struct plan_action *action) {
     struct deployment *d = client->player->d;
     if (client->closed || !client->s)
         return;
-    client->closed = true;
-    if (client->side)
-        client->side->closed = true;
+    set_closed(client);
     if (action->value[1] == PLAN_CLOSE_UNREF) {
         note_all(client, HISTORY_CLOSING);
         workload_give_back(client);
@@ -155,9 +166,8 @@ void client_close(struct client *client, const struct plan_action *action) {
         note_all(client, HISTORY_CLOSED);
         forget_unanswered(client);
     }
-    client->reopens = action->value[2] >= 0;
-    if (client->side)
-        client->side->reopens = client->reopens;
+    for (struct client *one = client; one; one = one->side)
+        one->reopens = action->value[2] >= 0;
     if (client->reopens)
         sim_run_in(client->process, d->agenda.now + action->value[2] * SIM_MS, true, reopen_in, client, NULL);
 }

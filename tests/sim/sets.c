@@ -17,10 +17,23 @@ static struct history_event *note_set(const struct claiming *claim, enum history
 
 /* ---- it is held */
 
+/* Those that it was not seen to have yet. Of a majority one may be missing, and others come. */
+static void note_parts(struct claiming *claim, const pdk_set *set) {
+    for (int32_t i = 0; i < pdk_set_count(set); i++) {
+        const pdk_hold *part = claim->client->process->dead ? NULL : pdk_set_part(set, i);
+        int32_t id = part ? observe_hold(deployment_of(claim), claim->client, part) : 0;
+        if (part && claim->parts[i] != id + 1)
+            note_set(claim, HISTORY_PART, id, i);
+        claim->parts[i] = part ? id + 1 : claim->parts[i];
+    }
+}
+
 static void set_give_back(struct claiming *claim) {
     pdk_set *set = g_steal_pointer(&claim->set);
     if (!set)
         return;
+    if (claim->action->value[PLAN_NEED] > 0)
+        note_parts(claim, set);
     deployment_of(claim)->holding--;
     if (claim->action->value[PLAN_END] == PLAN_END_UNREF) {
         pdk_status status = pdk_set_is_valid(set) ? PDK_OK : PDK_LOST;
@@ -39,12 +52,14 @@ static void end_in(void *subject, void *what) {
 }
 
 static void look_in(void *subject, void *what) {
-    const struct claiming *claim = subject;
+    struct claiming *claim = subject;
     int64_t valid = 0;
     (void)what;
     if (!claim->set)
         return;
-    bool says = pdk_set_is_valid(claim->set);
+    bool says = pdk_set_is_valid(claim->set) || pdk_set_remaining_ms(claim->set) > 0;
+    if (claim->action->value[PLAN_NEED] > 0)
+        note_parts(claim, claim->set);
     for (int32_t i = 0; i < pdk_set_count(claim->set); i++)
         valid += pdk_hold_is_valid(pdk_set_part(claim->set, i));
     note_set(claim, HISTORY_LOOKED, says, valid);
@@ -52,6 +67,8 @@ static void look_in(void *subject, void *what) {
 
 static void on_lost(pdk_set *set, pdk_reason reason, void *user) {
     struct claiming *claim = user;
+    if (claim->action->value[PLAN_NEED] > 0)
+        note_parts(claim, set);
     note_set(claim, HISTORY_SET_LOST, reason, pdk_set_is_valid(set) || pdk_set_remaining_ms(set) > 0);
     if (claim->id % 2)
         set_give_back(claim);
@@ -77,13 +94,6 @@ static void received(struct claiming *claim, pdk_set *set) {
         set_give_back(claim);
     else
         keep(claim);
-}
-
-static void note_parts(struct claiming *claim, const pdk_set *set) {
-    for (int32_t i = 0; i < pdk_set_count(set); i++) {
-        const pdk_hold *part = pdk_set_part(set, i);
-        note_set(claim, HISTORY_PART, observe_hold(deployment_of(claim), claim->client, part), i);
-    }
 }
 
 static void on_taken(pdk_status status, pdk_set *set, void *user) {
@@ -163,9 +173,11 @@ static void note_rights(const struct claiming *claim, const struct wanted *wante
 }
 
 static void take(struct claiming *claim, const struct wanted *wanted) {
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
+    options.need = claim->action->value[PLAN_NEED];
     note_rights(claim, wanted);
-    pdk_status status = pdk_set_acquire_async(wanted->rights, wanted->count, claim->action->value[PLAN_TIMEOUT], NULL,
-                                              on_taken, claim, &claim->set_claim);
+    pdk_status status = pdk_set_acquire_async(wanted->rights, wanted->count, claim->action->value[PLAN_TIMEOUT],
+                                              &options, on_taken, claim, &claim->set_claim);
     if (status != PDK_OK)
         on_taken(status, NULL, claim);
 }
@@ -180,10 +192,12 @@ void sets_take(void *subject, void *what) {
     add_right(client, &wanted, action->value[PLAN_LOCK], action->at);
     add_right(client, &wanted, action->value[PLAN_SECOND], action->at);
     add_right(client, &wanted, action->value[PLAN_THIRD], action->at);
-    if (wanted.count == 0)
+    if (wanted.count == 0 || action->value[PLAN_NEED] > (int32_t)wanted.count)
         return;
-    const struct history_event asked = {
-        .mode = MODE_SET, .count = (int16_t)wanted.count, .path = (int8_t)wanted.queues[0]};
+    const struct history_event asked = {.mode = MODE_SET,
+                                        .count = (int16_t)wanted.count,
+                                        .path = (int8_t)wanted.queues[0],
+                                        .sequence = action->value[PLAN_NEED]};
     struct claiming *claim =
         workload_begin_claim(client, action, 2 * plan_path_of(wanted.queues[0]), action->value[PLAN_TIMEOUT], &asked);
     if (claim)

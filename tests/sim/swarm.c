@@ -335,6 +335,7 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     sim_random_begin(&s.asks, seed ^ UINT64_C(0x61736b73));
     sim_random_begin(&s.sets, seed ^ UINT64_C(0x73657473));
     sim_random_begin(&s.striped, seed ^ UINT64_C(0x73747269706564));
+    sim_random_begin(&s.majorities, seed ^ UINT64_C(0x6d616a6f72697479));
     sim_random_begin(&s.records, seed ^ UINT64_C(0x7265636f726473));
     sim_random_begin(&s.group, seed ^ UINT64_C(0x67726f7570));
     sim_random_begin(&s.unsent, seed ^ UINT64_C(0x756e73656e74));
@@ -357,5 +358,6 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     swarm_draw_asks(&s);
     swarm_draw_stripes(&s);
     swarm_draw_members(&s);
+    swarm_draw_majorities(&s);
     plan_sort(plan);
 }

@@ -10,7 +10,7 @@ struct swarm {
     struct sim_random chance;
     struct sim_random recipes; /* a stream of its own: a schedule of locks alone does not depend on the other recipes */
     struct sim_random guarded; /* likewise */
-    struct sim_random delays, unsent, sets, asks, striped, records, group;
+    struct sim_random delays, unsent, sets, asks, striped, records, group, majorities;
     struct plan *plan;
     int32_t weights[PLAN_KIND_COUNT]; /* of faults, and of workloads besides claims */
     int32_t weight;                   /* their sum */
@@ -27,6 +27,8 @@ void swarm_draw_guarded(struct swarm *s);
 void swarm_draw_delays(struct swarm *s);
 /* Claims of several rights at once. */
 void swarm_draw_sets(struct swarm *s);
+/* Three ensembles, and majorities of their locks. After all else. */
+void swarm_draw_majorities(struct swarm *s);
 /* Some locks become jobs, or lease locks. */
 void swarm_draw_records(struct swarm *s);
 /* Asks to let go, and breaks; in half of such schedules nothing goes wrong. After all else. */

@@ -178,6 +178,68 @@ void swarm_draw_records(struct swarm *s) {
     p->enough += p->enough > 0 ? draw_record(s, 0, 800) : 0;
 }
 
+static int32_t draw_majority(struct swarm *s, int32_t least, int32_t most) {
+    return (int32_t)sim_random_between(&s->majorities, least, most);
+}
+
+/* Of all three locks, in any order. */
+static void draw_majority_taking(struct swarm *s) {
+    struct plan_action *a = plan_add(s->plan, draw_majority(s, 0, s->plan->horizon), PLAN_TAKE);
+    if (!a)
+        return;
+    int32_t first = draw_majority(s, 0, 2), turn = draw_majority(s, 1, 2);
+    a->value[PLAN_PROCESS] = draw_majority(s, 0, s->plan->processes - 1);
+    a->value[PLAN_LOCK] = 1 + 2 * first;
+    a->value[PLAN_SECOND] = 1 + 2 * ((first + turn) % 3);
+    a->value[PLAN_THIRD] = 1 + 2 * ((first + 2 * turn) % 3);
+    a->value[PLAN_NEED] = 2;
+    a->value[PLAN_TIMEOUT] = draw_majority(s, 0, 3) == 0   ? 0
+                             : draw_majority(s, 0, 2) == 0 ? draw_majority(s, 1, 4 * s->timeout)
+                                                           : -1;
+    a->value[PLAN_HOLD] = draw_majority(s, 0, 3 * s->timeout);
+    a->value[PLAN_WRITES] = draw_majority(s, 1, 40);
+    a->value[PLAN_LOST] = draw_majority(s, 0, 11) == 0 ? 0 : PLAN_LOST_TOLD;
+    a->value[PLAN_END] = draw_majority(s, 0, 11) == 0 ? draw_majority(s, PLAN_END_UNREF, PLAN_END_AT_ONCE) : 0;
+}
+
+/* In one of the ensembles. */
+static void draw_partial_fault(struct swarm *s) {
+    static const enum plan_kind kinds[] = {PLAN_LOSE,        PLAN_LOSE,        PLAN_LOSE,
+                                           PLAN_STOP_SERVER, PLAN_KILL_SERVER, PLAN_SLOW};
+    enum plan_kind kind = kinds[draw_majority(s, 0, 5)];
+    int32_t process = draw_majority(s, 0, s->plan->processes - 1), ms = draw_majority(s, 10, 4 * s->timeout);
+    struct plan_action *a = plan_add(s->plan, draw_majority(s, 0, s->plan->horizon), kind);
+    if (!a)
+        return;
+    a->value[0] = kind == PLAN_LOSE ? process : 0;
+    a->value[1] = ms;
+    a->value[2] = draw_majority(s, 0, 2);
+    if (kind != PLAN_SLOW)
+        return;
+    a->value[4] = a->value[2];
+    a->value[0] = draw_majority(s, 0, 1) ? 0 : SIM_SERVERS + process;
+    a->value[1] = a->value[0] == 0 ? SIM_SERVERS + process : 0;
+    a->value[2] = draw_majority(s, 1, s->timeout / 2);
+    a->value[3] = ms;
+}
+
+/* In one schedule of twelve that has locks alone. */
+void swarm_draw_majorities(struct swarm *s) {
+    struct plan *p = s->plan;
+    if (!sim_random_one_in(&s->majorities, 12) || p->recipe0 + p->recipe1 + p->recipe2 > 0)
+        return;
+    p->ensembles = PLAN_PATHS;
+    p->servers = draw_majority(s, 0, 7) ? 1 : 3;
+    p->slow = p->slow > 3000 ? 3000 : p->slow; /* each answer has many threads behind it */
+    p->rest = p->guarded = p->delay0 = p->delay1 = p->delay2 = 0;
+    p->enough += p->enough > 0 ? draw_majority(s, 400, 2000) : 0;
+    p->horizon += draw_majority(s, 0, 6 * s->timeout);
+    for (int32_t i = draw_majority(s, 4, 30); i > 0; i--)
+        draw_majority_taking(s);
+    for (int32_t i = draw_majority(s, 0, 1) ? draw_majority(s, 1, 20) : 0; i > 0; i--)
+        draw_partial_fault(s);
+}
+
 static int32_t draw_ask(struct swarm *s, int32_t least, int32_t most) {
     return (int32_t)sim_random_between(&s->asks, least, most);
 }

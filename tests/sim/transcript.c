@@ -284,7 +284,7 @@ void transcript_fired(struct deployment *d, int64_t session, const char *path, e
 static void look_at_servers(struct transcript *transcript) {
     static const char *const names[] = {"is DOWN", "is LOOKING for a leader", "FOLLOWS", "LEADS"};
     for (int32_t i = 0; i < transcript->d->plan->servers; i++) {
-        enum sim_role role = sim_server_role(transcript->d->ensemble, i);
+        enum sim_role role = sim_server_role(transcript->d->ensembles[0], i);
         char name[8];
         g_snprintf(name, sizeof name, "s%d", i);
         if (role != transcript->roles[i])
@@ -334,12 +334,12 @@ static void look_at_entry(struct transcript *transcript, int32_t process, const 
 }
 
 static void look_at_entries(struct transcript *transcript) {
-    for (int32_t i = 0; i < 2 * transcript->d->plan->processes; i++) {
+    for (int32_t i = 0; i < DEPLOYMENT_CLIENTS * transcript->d->plan->processes; i++) {
         const struct client *client = deployment_client(transcript->d, i);
         if (!client || !client->s || client->process->dead)
             continue;
         for (const GList *link = client->s->entries.head; link; link = link->next)
-            look_at_entry(transcript, i / 2, link->data);
+            look_at_entry(transcript, i / DEPLOYMENT_CLIENTS, link->data);
     }
     for (int32_t i = 0; i < ENTRIES; i++) {
         if (!transcript->entries[i].seen)

@@ -215,6 +215,7 @@ static void note_claim(const struct claiming *claim, int32_t timeout, const stru
     event->b = timeout == 0;
     event->mode = asked->mode;
     event->count = asked->count;
+    event->sequence = asked->sequence;
     event->passed = plan_recipe(d->plan, claim->lock / 2) == PLAN_RECIPE_JOB ? timeout : 0;
 }
 

@@ -83,7 +83,7 @@ static void connect_session(struct sim_connection *c, const struct sim_packet *p
     c->timeout = CLAMP(packet->timeout, config->session_least, config->session_most);
     c->session = packet->session;
     if (c->session == 0) {
-        c->session = (int64_t)(s->number + 1) << 56 | ++s->sessions_made;
+        c->session = (int64_t)(s->number + 1) << 56 | (int64_t)config->number << 48 | ++s->sessions_made;
         sim_request_take(c, packet);
         return;
     }

@@ -68,7 +68,8 @@ static void begin_epoch(struct sim_server *leader) {
     for (int32_t i = 0; i < e->config.servers; i++)
         member[i] = votes_for(&e->servers[i], leader) && &e->servers[i] != leader;
     struct sim_txn *txn = sim_lead_txn(leader, SIM_TXN_EPOCH, 0);
-    txn->zxid = ((sim_log_zxid(leader) >> 32) + 1) << 32; /* the longest log knows the newest epoch */
+    int64_t epoch = sim_log_zxid(leader) >> 32; /* the longest log knows the newest epoch */
+    txn->zxid = ((epoch == 0 ? (int64_t)e->config.number << 16 : epoch) + 1) << 32;
     sim_log_append(leader, txn);
     sim_log_adopt(leader, leader, leader->logged);
     sim_lead(leader);

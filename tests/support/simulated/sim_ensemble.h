@@ -42,6 +42,7 @@ struct sim_ensemble_config {
     int64_t session_least, session_most;   /* timeouts are clamped to these */
     int64_t container_interval;            /* ns; 0: containers are never removed */
     bool containers;                       /* the server knows containers; else creating one is ZUNIMPLEMENTED */
+    int32_t number;                        /* of several: no two have a transaction or a session of the same number */
 };
 
 enum sim_role { SIM_DOWN, SIM_LOOKING, SIM_FOLLOWING, SIM_LEADING };
