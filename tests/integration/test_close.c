@@ -362,7 +362,14 @@ enum { HOLDS = 400, ROUNDS = 12 };
 static struct {
     pdk_hold *holds[HOLDS];
     ts_lost *lost[HOLDS];
+    pthread_t closer;
 } many;
+
+/* Holds the closing thread up between any two of its steps. */
+static void stop_a_moment(int number) {
+    (void)number;
+    g_usleep(500);
+}
 
 /* Asks to hear of each loss while the close goes on, the last ones after it. */
 static void *watch_all(void *user) {
@@ -370,13 +377,16 @@ static void *watch_all(void *user) {
         g_thread_yield();
     for (int i = 0; i < HOLDS; i++) {
         many.lost[i] = ts_lost_watch(many.holds[i]);
-        if (i % 8 == 0)
-            g_usleep(50);
+        if (i % 4 == 0) {
+            pthread_kill(many.closer, SIGUSR1);
+            g_usleep(100);
+        }
     }
     return user;
 }
 
 static void *close_too(void *status) {
+    many.closer = pthread_self(); /* nobody reads it before a hold is lost */
     close_main(status);
     atomic_store(&it.over, true);
     return NULL;
@@ -387,6 +397,7 @@ static void close_and_watch(pdk_dispatch dispatch) {
     pdk_lock *lock = NULL;
     pdk_status status = PDK_SYSTEM;
     reentrant.reentrant = 1;
+    signal(SIGUSR1, stop_a_moment);
     it.session = open_session(dispatch, SESSION_MS);
     ck_assert_int_eq(pdk_lock_new(it.session, ts_fresh_path(), &reentrant, &lock), PDK_OK);
     for (int i = 0; i < HOLDS; i++)
@@ -394,8 +405,8 @@ static void close_and_watch(pdk_dispatch dispatch) {
     atomic_store(&it.over, false);
     GThread *watcher = g_thread_new("watcher", watch_all, NULL), *closer = g_thread_new("closer", close_too, &status);
     ck_assert(ts_wait_until(is_set, &it.over, ts_patience(5000)));
-    g_thread_join(closer);
     g_thread_join(watcher);
+    g_thread_join(closer);
     ck_assert_int_eq(status, PDK_OK);
     for (int i = 0; i < HOLDS; i++) {
         ck_assert_ptr_nonnull(many.lost[i]);
@@ -428,7 +439,9 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, with_a_claim_undelivered);
     tcase_add_test(tcase, with_a_claim_cancelled_after_it);
     tcase_add_test(tcase, with_a_loss_undelivered);
-    tcase_add_loop_test(tcase, losses_are_watched_during_a_close, first, end);
+    TCase *watched = ts_bench_case(suite, "watched");
+    tcase_add_checked_fixture(watched, begin, nothing_is_left);
+    tcase_add_loop_test(watched, losses_are_watched_during_a_close, first, end);
     return suite;
 }
 
