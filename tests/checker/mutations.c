@@ -177,10 +177,11 @@ static bool wrong_status(struct history *h, struct sim_random *chance) {
     return true;
 }
 
-/* A try of a lease lock may run too late when it has taken a request's time. */
+/* Beside a record an answer may come late, and a try of a lease lock may run too late when it has taken a request's time. */
 static bool is_busy_or_granted(const struct history *h, int32_t at) {
     int32_t claim = mutation_next(h, -1, HISTORY_CLAIM, h->events[at].id);
-    bool may_be_late = claim >= 0 && h->events[claim].b && plan_records(mutations_plan, h->events[claim].path);
+    bool may_be_late = claim >= 0 && plan_records(mutations_plan, h->events[claim].path) &&
+                       (h->events[claim].b || h->events[at].clock >= h->events[claim].extra);
     return is_answer(h, at) && !may_be_late && (h->events[at].a == PDK_BUSY || h->events[at].a == PDK_OK);
 }
 
