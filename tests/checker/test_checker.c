@@ -8,9 +8,9 @@
 #include <string.h>
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SEEDS 150
+#define SEEDS 400
 #else
-#define SEEDS 1500
+#define SEEDS 4000
 #endif
 
 enum { MUTATIONS_MOST = 128 };
