@@ -80,8 +80,8 @@ MUTANTS = {
     "majority: a released whole goes on taking": (SET, "parts", [
         ("    part->closed = true;\n    if (part->claim)\n        pdk__claim_cancel(part->claim);\n", "")]),
     "majority: fewer parts keep it valid": (SET, SIM, [
-        ("pdk__majority_until(words, set->count, set->need)", "pdk__majority_until(words, set->count, set->need - 1)"),
-        ("gone > count - set->need", "gone > count - set->need + 1")]),
+        ("pdk__majority_until(words, set->count, set->need)", "pdk__majority_until(words, set->count, set->need - (set->need < set->count))"),
+        ("gone > count - set->need", "gone > count - set->need + (set->need < set->count)")]),
     "majority: all parts are needed": (SET, SIM, [
         ("pdk__majority_until(words, set->count, set->need)", "pdk__majority_until(words, set->count, set->count)"),
         ("gone > count - set->need", "gone > 0")]),
