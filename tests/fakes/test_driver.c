@@ -63,6 +63,19 @@ START_TEST(a_hold_begins_soon_and_goes_on) {
 }
 END_TEST
 
+/* The question is asked by a handle that goes. */
+START_TEST(a_list_outlives_its_handle) {
+    size_t count = 0;
+    driver_begin();
+    driver_want_lock(two);
+    platform_pass(SECOND);
+    ck_assert_int_eq(pdk_lock_list_async(one->lock, 20000, count_contenders, &count), PDK_OK);
+    rival_reopen(first);
+    platform_pass(10 * SECOND);
+    ck_assert_uint_eq(count, 1);
+}
+END_TEST
+
 /* ---- the connection */
 
 /* Nothing is heard after the reconnect, so the shorter lease is not renewed. */
@@ -164,6 +177,7 @@ int main(void) {
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_test(cases, watches_that_fired_make_room);
     tcase_add_test(cases, a_hold_begins_soon_and_goes_on);
+    tcase_add_test(cases, a_list_outlives_its_handle);
     tcase_add_test(cases, a_shorter_timeout_shortens_what_is_held);
     tcase_add_test(cases, the_names_of_the_next_session_begin_otherwise);
     tcase_add_test(cases, a_number_that_could_not_be_read_is_not_agreed);

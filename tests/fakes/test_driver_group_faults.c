@@ -151,6 +151,21 @@ START_TEST(members_that_never_rest_are_told_from_time_to_time) {
 }
 END_TEST
 
+/* Each change is a question, until there are too many of them. */
+START_TEST(changes_that_never_end_are_asked_after_ever_later) {
+    begin(1);
+    driver_forget_seen();
+    for (int i = 0; i < 400; i++) {
+        platform_admin(SIM_OP_SET, platform_child(GROUP_DIR, 0));
+        platform_pass(5 * SIM_MS);
+    }
+    ck_assert_uint_ge(driver_seen[PDK__OP_WATCH], 64);
+    ck_assert_uint_le(driver_seen[PDK__OP_WATCH], 150);
+    assert_seen(SECOND, 1, true);
+    finish();
+}
+END_TEST
+
 /* Data that change put off the look that comes after each session timeout: the list is read all the same. */
 START_TEST(the_directory_is_listed_while_data_change) {
     begin(1);
@@ -188,6 +203,7 @@ int main(void) {
     tcase_add_test(watcher, a_watcher_that_is_stopped_at_any_time);
     tcase_add_test(watcher, a_watcher_without_watches_has_no_exact_view);
     tcase_add_test(watcher, members_that_never_rest_are_told_from_time_to_time);
+    tcase_add_test(watcher, changes_that_never_end_are_asked_after_ever_later);
     tcase_add_test(watcher, the_directory_is_listed_while_data_change);
     tcase_add_test(watcher, a_member_that_may_be_read_no_more);
     suite_add_tcase(suite, watcher);

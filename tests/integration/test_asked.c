@@ -495,6 +495,18 @@ START_TEST(one_callback_per_hold_and_none_after_the_release) {
 }
 END_TEST
 
+START_TEST(a_wish_that_was_read_goes_with_the_session) {
+    hold_it();
+    ck_assert_int_eq(ask(NULL, NULL, 0), PDK_OK);
+    ts_sleep_ms(A_WHILE_MS); /* the holder has read it */
+    ck_assert_int_eq(pdk_session_close(it.holder->session, ts_patience(PATIENCE_MS)), PDK_OK);
+    asked *a = asked_watch(it.hold);
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
+    ck_assert_int_eq(asked_count(a), 0);
+    ck_assert_int_eq(asked_freed(a), 1);
+}
+END_TEST
+
 /* A persistent node with a contender's name, and with a child. */
 START_TEST(what_the_server_refuses_is_told) {
     g_autofree char *node = NULL;
@@ -548,6 +560,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, the_owner_may_be_faster);
     tcase_add_test(all, bad_input_is_refused);
     tcase_add_test(all, one_callback_per_hold_and_none_after_the_release);
+    tcase_add_test(all, a_wish_that_was_read_goes_with_the_session);
     tcase_add_test(all, what_the_server_refuses_is_told);
     tcase_add_test(all, access_control_is_obeyed);
     return suite;

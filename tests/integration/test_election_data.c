@@ -345,8 +345,10 @@ START_TEST(a_leader_that_may_not_be_read) {
     led.candidate = candidate_elected(led.election);
     led.hold = record_hold(led.candidate);
     struct watch *w = data_watch_begin(led.seen, &observer);
+    record *plain = observer_begin(led.seen);
     assert_newest(w, "");
     ck_assert_int_eq(w->token, 0);
+    ck_assert(record_wait_leader(plain, "", ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(publish("secret"), PDK_OK);
     ts_sleep_ms(100);
     assert_newest(w, "");

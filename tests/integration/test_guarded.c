@@ -123,6 +123,16 @@ static void *write_late(void *user) {
 
 /* It has checked that it holds, and its request is on its way for as long as another one needs to be granted and to open. Its
  * session lives, so nothing but the version turns the request away. */
+START_TEST(a_path_may_begin_like_the_locks) {
+    const char *path = ts_fresh_path();
+    g_autofree char *lock = g_strconcat(path, "-lock", NULL);
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
+    ck_assert_int_eq(guarded_create(a.guarded, "it"), PDK_OK);
+    guarded_node(path, "it");
+    ck_assert_int_eq(pdk_hold_release(a.hold), PDK_OK);
+}
+END_TEST
+
 START_TEST(a_late_write_is_turned_away) {
     const char *lock = ts_fresh_path(), *path = ts_fresh_path();
     struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
@@ -351,6 +361,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("guarded");
     TCase *all = ts_bench_case(suite, "guarded");
     tcase_add_test(all, what_is_written_is_read);
+    tcase_add_test(all, a_path_may_begin_like_the_locks);
     tcase_add_test(all, a_late_write_is_turned_away);
     tcase_add_test(all, a_write_that_is_not_confirmed_is_settled_later);
     tcase_add_test(all, a_foreign_writer_is_noticed);

@@ -144,7 +144,7 @@ START_TEST(after_an_end_without_a_release_the_next_one_waits_the_delay) {
 END_TEST
 
 /* The name of a pledge to which there never was a node: it counts as broken. An acquisition clears 64 of them away, and a client that has
- * waited for the others does not wait for them again. */
+ * waited for the others does not wait for them again. A contender without a UUID, which comes later, has no pledge. */
 START_TEST(pledges_of_strangers_are_waited_for_once) {
     enum { MANY = 70 };
     begin();
@@ -154,10 +154,13 @@ START_TEST(pledges_of_strangers_are_waited_for_once) {
             g_strdup_printf("%s/pledge-_c_01234567-89ab-8def-0123-456789abcdef-%010d", it.path, i);
         ck_assert_int_eq(ts_create(server(), pledge, "", TS_PERSISTENT, NULL), 0);
     }
+    g_autofree char *plain = g_strconcat(it.path, "/lock-0000009999", NULL);
+    ck_assert_int_eq(ts_create(server(), plain, "", TS_PERSISTENT, NULL), 0);
     pdk_lock *lock = delayed(it.one, DELAY_MS);
     const int64_t began = ts_now_ms();
     pdk_hold_release(ts_bench_acquire(lock, PATIENCE_MS));
     ck_assert_int_ge(ts_now_ms() - began, DELAY_MS);
+    ck_assert_int_eq(ts_delete(server(), plain), 0);
     ck_assert(ts_wait_children(server(), it.path, 1 + MANY - 64, ts_patience(PATIENCE_MS)));
     pdk_hold_release(ts_bench_acquire(lock, PATIENCE_MS));
     assert_left_clean();

@@ -123,6 +123,13 @@ START_TEST(a_connection_is_kept_whatever_is_found) {
 }
 END_TEST
 
+START_TEST(a_slow_name_does_not_hold_up_the_others) {
+    ts_moving_answers(servers, 0, "never");
+    ts_moving_answers(servers, 1, "never");
+    close_session(open_session());
+}
+END_TEST
+
 /* Names that are missing at open are found later, and one of them is where the session goes. */
 START_TEST(a_name_that_is_missing_at_open_is_found_later) {
     pdk_lock *lock;
@@ -179,6 +186,7 @@ int main(void) {
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, look_ups_that_go_wrong_lose_no_hold);
     tcase_add_test(cases, a_connection_is_kept_whatever_is_found);
+    tcase_add_test(cases, a_slow_name_does_not_hold_up_the_others);
     tcase_add_test(cases, a_name_that_is_missing_at_open_is_found_later);
     tcase_add_test(cases, addresses_that_answer_nothing_any_more_are_left_soon);
     tcase_add_test(cases, a_look_up_that_hangs_is_told_at_open);

@@ -63,6 +63,8 @@ START_TEST(a_semaphore) {
     make(below(path, "leases/lease-0000000000"));
     make(below(path, "leases/lease-0000000001"));
     make(below(path, "leases/lease-0000000002"));
+    make(below(path, "leases/other")); /* no lease either */
+    make(below(path, "leases/_c_1-lock-0000000001"));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 2, _i ? 0 : WAIT_MS, &hold), PDK_OK);
     ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, _i ? 0 : 300, &none), _i ? PDK_BUSY : PDK_TIMEOUT);
