@@ -13,7 +13,7 @@
 #include "ts_observer.h"
 #include "ts_support.h"
 
-enum { ENSEMBLES = 5, NEED = 3, SESSION_MS = 4000, PATIENCE_MS = 15000, CLOSE_MS = 5000, TICK_MS = 200 };
+enum { ENSEMBLES = 5, NEED = 3, SESSION_MS = 4000, LONG_MS = 10000, PATIENCE_MS = 15000, CLOSE_MS = 5000, TICK_MS = 500 };
 
 /* Members live until ts_paddock_clear. */
 struct member {
@@ -282,7 +282,7 @@ START_TEST(two_of_five_cut_off_goes_on) {
     ck_assert_int_ge(pdk_set_remaining_ms(held), 0);
     ck_assert_int_eq(pdk_set_ensure(held, 1000), PDK_OK);
     ck_assert(pdk_set_is_valid(held));
-    ts_sleep_ms(SESSION_MS + 500); /* by now the servers have ended the sessions of the lost parts */
+    ts_sleep_ms(SESSION_MS + 2 * TICK_MS); /* by now the servers have ended the sessions of the lost parts */
     ck_assert(pdk_set_is_valid(held));
     const pdk_hold *old = pdk_set_part(held, _i);
     ck_assert_int_ne(pdk_hold_reason(old), PDK_REASON_NONE);
@@ -375,7 +375,7 @@ static const char *its_path;
 
 static void make_it(void) {
     its_path = ts_fresh_path();
-    one = member_new(its_path, SESSION_MS, NULL);
+    one = member_new(its_path, LONG_MS, NULL);
 }
 
 /* From now on every round falls short. */
@@ -394,7 +394,7 @@ static void await(ts_answer *answer, pdk_status status) {
 
 /* Another one gets it, and nothing is left. */
 static void check_clean(void) {
-    struct member *other = member_new(its_path, SESSION_MS, NULL);
+    struct member *other = member_new(its_path, LONG_MS, NULL);
     ck_assert_int_eq(pdk_set_release(member_take(other)), PDK_OK);
     majority_nodes(its_path, 0);
 }
@@ -460,7 +460,7 @@ END_TEST
 
 START_TEST(closed_meanwhile) {
     make_it();
-    struct member *other = member_new(its_path, SESSION_MS, NULL);
+    struct member *other = member_new(its_path, LONG_MS, NULL);
     pdk_hold *first = ts_bench_acquire(other->lock[0], 5000);
     ts_answer *answer = _i ? member_thread(one, PDK_FOREVER) : member_async(one, PDK_FOREVER);
     ck_assert(ts_wait_children(majority_server(0), one->path[0], 2, ts_patience(PATIENCE_MS)));
@@ -500,7 +500,7 @@ START_TEST(a_late_callback) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.dispatch = PDK_DISPATCH_MANUAL;
     its_path = ts_fresh_path();
-    one = member_new(its_path, SESSION_MS, &options);
+    one = member_new(its_path, LONG_MS, &options);
     one->options.patience_ms = (int32_t)ts_patience(200);
     if (_i)
         member_links(one, 1, 1, TS_CUT);
@@ -538,7 +538,7 @@ END_TEST
 
 START_TEST(locks_are_dropped_while_it_waits) {
     make_it();
-    struct member *other = member_new(its_path, SESSION_MS, NULL);
+    struct member *other = member_new(its_path, LONG_MS, NULL);
     pdk_set *held = member_take(other);
     ts_answer *answer = member_async(one, PDK_FOREVER);
     ck_assert(ts_wait_children(majority_server(0), one->path[0], 2, ts_patience(PATIENCE_MS)));
@@ -575,7 +575,7 @@ static void cancel_after(int64_t ms, void *(*fn)(void *user), void *user) {
 
 START_TEST(a_thread_is_cancelled_in_a_queue) {
     make_it();
-    pdk_set *held = member_take(member_new(its_path, SESSION_MS, NULL));
+    pdk_set *held = member_take(member_new(its_path, LONG_MS, NULL));
     cancel_after(1000, acquire, NULL);
     pdk_set_release(held);
     check_clean();
