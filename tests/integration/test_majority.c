@@ -13,7 +13,15 @@
 #include "ts_observer.h"
 #include "ts_support.h"
 
-enum { ENSEMBLES = 5, NEED = 3, SESSION_MS = 4000, LONG_MS = 10000, PATIENCE_MS = 15000, CLOSE_MS = 5000, TICK_MS = 500 };
+enum {
+    ENSEMBLES = 5,
+    NEED = 3,
+    SESSION_MS = 4000,
+    LONG_MS = 10000,
+    PATIENCE_MS = 15000,
+    CLOSE_MS = 5000,
+    TICK_MS = 500
+};
 
 /* Members live until ts_paddock_clear. */
 struct member {
