@@ -381,10 +381,12 @@ END_TEST
 static struct member *one;
 static const char *its_path;
 
-static void make_it(void) {
+static void make_it_for(int session_ms) {
     its_path = ts_fresh_path();
-    one = member_new(its_path, LONG_MS, NULL);
+    one = member_new(its_path, session_ms, NULL);
 }
+
+static void make_it(void) { make_it_for(SESSION_MS); }
 
 /* From now on every round falls short. */
 static void no_majority(void) {
@@ -402,7 +404,7 @@ static void await(ts_answer *answer, pdk_status status) {
 
 /* Another one gets it, and nothing is left. */
 static void check_clean(void) {
-    struct member *other = member_new(its_path, LONG_MS, NULL);
+    struct member *other = member_new(its_path, SESSION_MS, NULL);
     ck_assert_int_eq(pdk_set_release(member_take(other)), PDK_OK);
     majority_nodes(its_path, 0);
 }
@@ -466,8 +468,9 @@ START_TEST(closed_before) {
 }
 END_TEST
 
+/* Nothing is to expire, also on a slow machine. */
 START_TEST(closed_meanwhile) {
-    make_it();
+    make_it_for(LONG_MS);
     struct member *other = member_new(its_path, LONG_MS, NULL);
     pdk_hold *first = ts_bench_acquire(other->lock[0], 5000);
     ts_answer *answer = _i ? member_thread(one, PDK_FOREVER) : member_async(one, PDK_FOREVER);
@@ -508,7 +511,7 @@ START_TEST(a_late_callback) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.dispatch = PDK_DISPATCH_MANUAL;
     its_path = ts_fresh_path();
-    one = member_new(its_path, LONG_MS, &options);
+    one = member_new(its_path, SESSION_MS, &options);
     one->options.patience_ms = (int32_t)ts_patience(200);
     if (_i)
         member_links(one, 1, 1, TS_CUT);
@@ -546,7 +549,7 @@ END_TEST
 
 START_TEST(locks_are_dropped_while_it_waits) {
     make_it();
-    struct member *other = member_new(its_path, LONG_MS, NULL);
+    struct member *other = member_new(its_path, SESSION_MS, NULL);
     pdk_set *held = member_take(other);
     ts_answer *answer = member_async(one, PDK_FOREVER);
     ck_assert(ts_wait_children(majority_server(0), one->path[0], 2, ts_patience(PATIENCE_MS)));
@@ -583,7 +586,7 @@ static void cancel_after(int64_t ms, void *(*fn)(void *user), void *user) {
 
 START_TEST(a_thread_is_cancelled_in_a_queue) {
     make_it();
-    pdk_set *held = member_take(member_new(its_path, LONG_MS, NULL));
+    pdk_set *held = member_take(member_new(its_path, SESSION_MS, NULL));
     cancel_after(1000, acquire, NULL);
     pdk_set_release(held);
     check_clean();
