@@ -10,7 +10,7 @@
 #include "ts_check.h"
 #include "ts_fork.h"
 
-enum { FORKS_MOST = 20000, PATIENCE_S = 60 };
+enum { FORKS_MOST = 20000, PATIENCE_S = 15 };
 
 static atomic_bool over;
 
