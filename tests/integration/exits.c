@@ -57,14 +57,6 @@ static void await_position(exit_case *c, pdk_status wanted) {
     }
 }
 
-/* Waits until it stands where it waits: a set has been in other queues before. */
-static void await_queued(exit_case *c) {
-    await_position(c, PDK_OK);
-    if (c->p.r->start_set != NULL) {
-        recipe_await_waits(c->p.r, c->answer, c->p.path, c->p.r->against->held);
-    }
-}
-
 /* Waits until every request of the claim is answered. */
 static void await_silence(exit_case *c) {
     const int64_t end = ts_now_ms() + ts_patience(claim_ms());
@@ -75,6 +67,15 @@ static void await_silence(exit_case *c) {
         ts_sleep_ms(10);
         ts_proxy_read(c->p.client[1]->proxy, &counters);
     } while (counters.requests != counters.replies);
+}
+
+/* Waits until it stands where it waits, and knows it: a set has been in other queues before. */
+static void await_queued(exit_case *c) {
+    await_position(c, PDK_OK);
+    if (c->p.r->start_set != NULL) {
+        recipe_await_waits(c->p.r, c->answer, c->p.path, c->p.r->against->held);
+        await_silence(c);
+    }
 }
 
 static void leave_front(exit_case *c) { assert_exit(c, ts_answer_cancel(g_steal_pointer(&c->front)) == PDK_OK); }
