@@ -30,6 +30,11 @@ static void begin_look(void) {
     ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_LOOK);
 }
 
+static void enter_by_name(void) {
+    c.named = true;
+    enter();
+}
+
 /* What comes of an answer at a point. The create's own fate is told when the list behind it is answered. */
 static const struct row {
     void (*be)(void);
@@ -47,6 +52,8 @@ static const struct row {
     {make_the_directory, PDK__MADE_DIR, 0, PDK__NOT_ALLOWED, PDK__DO_NOTHING, PDK__GONE, PDK_NO_PERMISSION},
     /* refusals of the create are final */
     {enter, PDK__LISTED, PDK__NODE_EXISTS, PDK__NO_NODE, PDK__DO_NOTHING, PDK__GONE, PDK_EXHAUSTED},
+    /* whose the name is shows behind a barrier, in a while */
+    {enter_by_name, PDK__LISTED, PDK__NODE_EXISTS, PDK__NO_NODE, PDK__DO_PAUSE, PDK__UNSURE, PDK_OK},
     {enter, PDK__LISTED, PDK__NOT_ALLOWED, PDK__NO_NODE, PDK__DO_NOTHING, PDK__GONE, PDK_NO_PERMISSION},
     {enter, PDK__LISTED, PDK__REFUSED, PDK__NO_NODE, PDK__DO_NOTHING, PDK__GONE, PDK_UNSUPPORTED},
     {enter, PDK__LISTED, PDK__LIMITED, PDK__NO_NODE, PDK__DO_NOTHING, PDK__GONE, PDK_LIMIT},
@@ -84,14 +91,14 @@ START_TEST(one_answer) {
         setup();
         row->be();
         enum pdk__command asked = c.doing;
-        if (row->be == enter)
+        if (row->be == enter || row->be == enter_by_name)
             ck_assert_int_eq(answer(PDK__CREATED, row->create), PDK__DO_NOTHING);
         enum pdk__command command = answer(row->type, row->result);
         ck_assert_msg(command == row->command && c.phase == row->phase && c.failure == row->failure,
                       "row %zu: %d, %s, %s", i, (int)command, pdk__phase_name(c.phase), pdk_status_name(c.failure));
         ck_assert(row->phase != PDK__OUT || c.own[0] == '\0');
         if (command == PDK__DO_PAUSE)
-            check_paused(command, row->be == prove                      ? PDK__DO_PROVE
+            check_paused(command, row->phase == PDK__UNSURE             ? PDK__DO_PROVE
                                   : row->phase == PDK__IN && !c.leaving ? PDK__DO_LIST
                                                                         : asked);
     }

@@ -81,6 +81,14 @@ START_TEST(a_shorter_timeout_shortens_it_and_a_longer_one_does_not_lengthen_it) 
 }
 END_TEST
 
+START_TEST(a_shorter_timeout_before_there_is_one) {
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_negotiated(&lease, T / 2);
+    ck_assert_int_eq(lease.end, 0);
+    ck_assert_int_eq(pdk__lease_margin(&lease), MS(550));
+}
+END_TEST
+
 START_TEST(a_new_session_starts_without) {
     pdk__lease_init(&lease, MS(3000), 2);
     pdk__lease_begin(&lease, 0);
@@ -191,10 +199,10 @@ START_TEST(forgotten_samples_prove_nothing) {
 END_TEST
 
 int main(void) {
-    return ts_run("lease", setup, NULL, none_before_it_is_negotiated_and_confirmed,
-                  a_handshake_counts_for_what_is_sent_after_it, a_late_answer_cannot_shorten_it,
-                  the_servers_tick_and_the_hops_count,
-                  a_shorter_timeout_shortens_it_and_a_longer_one_does_not_lengthen_it, a_new_session_starts_without,
-                  fresh_means_a_sixteenth_is_left, periods, the_least_timeout_carries_a_lease, old_samples_make_room,
-                  forgotten_samples_prove_nothing, NULL);
+    return ts_run(
+        "lease", setup, NULL, none_before_it_is_negotiated_and_confirmed, a_handshake_counts_for_what_is_sent_after_it,
+        a_late_answer_cannot_shorten_it, the_servers_tick_and_the_hops_count,
+        a_shorter_timeout_shortens_it_and_a_longer_one_does_not_lengthen_it, a_shorter_timeout_before_there_is_one,
+        a_new_session_starts_without, fresh_means_a_sixteenth_is_left, periods, the_least_timeout_carries_a_lease,
+        old_samples_make_room, forgotten_samples_prove_nothing, NULL);
 }
