@@ -50,6 +50,7 @@ typedef struct {
     ts_answer *ahead; /* NULL: nobody */
     ts_answer *front; /* a claim of the holder's that stands in front; NULL: none */
     ts_answer *answer;
+    bool late;     /* on a slow machine its time was over before it was where the case wants it */
     int64_t asked; /* ms: the claim's time ran from then at the latest */
 } exit_case;
 

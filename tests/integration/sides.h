@@ -11,6 +11,7 @@ extern struct side {
     ts_answer *held, *waiter; /* one client's, and the other's */
     ts_lost *lost;            /* of what is held */
     int64_t token, cut, last_valid;
+    int64_t until; /* from the cut on nothing makes the hold valid for longer */
 } sides[RECIPES];
 #define each_side(s)                                                                                                   \
     struct side *s = sides;                                                                                            \

@@ -11,7 +11,7 @@
 #include "ts_support.h"
 
 /* Ours are never paused, and do not lose their sessions, however busy the machine is. */
-enum { SESSION_MS = 3000, SLOW_MS = 20000, PATIENCE_MS = 10000 };
+enum { SESSION_MS = 6000, PAUSE_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000 };
 
 /* ---- the process */
 
@@ -27,9 +27,9 @@ static void look(ts_answer *held, int64_t last) {
         const int64_t before = ts_now_ms();
         bool valid = ts_answer_is_valid(held);
         const int64_t now = ts_now_ms();
-        if (now - before > SESSION_MS / 2)
+        if (now - before > PAUSE_MS)
             valid = ts_answer_is_valid(held); /* the pause may have come after the first look */
-        if (now - last > SESSION_MS / 2) {
+        if (now - last > PAUSE_MS) {
             say("valid", valid);
             ts_sleep_ms(500);
             say("later", ts_answer_is_valid(held));
@@ -153,7 +153,7 @@ END_TEST
 START_TEST(a_holder_for_a_moment) {
     hold_in_processes();
     pause_all();
-    ts_sleep_ms(SESSION_MS / 2 + 100);
+    ts_sleep_ms(PAUSE_MS + 100);
     resume_all();
     expect_words(true, PDK_OK);
 }
