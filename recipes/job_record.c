@@ -139,6 +139,8 @@ static pdk_status judge(struct pdk__query_loop *loop) {
                          look->at == PDK__JOB_LOOK_RUNNER ? look->lock : look->record, pdk__zk_code_name(q->code));
     if (q->base.status != PDK_OK)
         return q->base.status;
+    if (q->result != PDK__OK && q->result != PDK__NO_NODE)
+        return PDK_UNAVAILABLE; /* it does not say what stands there: look again */
     switch (look->at) {
     case PDK__JOB_LOOK_RECORD:
         return judge_record(loop, q);

@@ -99,8 +99,10 @@ static pdk_status check_look(const struct pdk__record_change *c) {
     pdk_status status = q->base.status;
     if (status == PDK_NO_PERMISSION)
         return refused(c, PDK__NOT_ALLOWED, q->base.code);
-    if (status == PDK_OK && q->also.result != PDK__OK)
+    if (status == PDK_OK && q->also.result == PDK__NO_NODE)
         return pdk__fail(PDK_LOST, "%s: %s: the lock node is gone", c->call->name, c->path);
+    if (status == PDK_OK && q->also.result != PDK__OK)
+        return PDK_UNAVAILABLE; /* it does not say whether the node stands: look again */
     if (status == PDK_OK && has_ended(c->hold))
         return ended_how(c);
     return status;

@@ -25,6 +25,7 @@ static const struct recipe {
 #define MAKE(what) PDK__OP_MKDIR, what
 #define SET(what) PDK__OP_SET, what
 #define LOOK(what) PDK__OP_WATCH, what
+#define STAT(what) PDK__OP_STAT, what
 
 static const struct wrong {
     const struct recipe *recipe;
@@ -82,6 +83,9 @@ static const struct wrong {
     {&lease, SET("/record"), BAD_VERSION_CODE, false, PDK_OK},
     {&lease, SET("/record"), NOT_ALLOWED_CODE, false, PDK_NO_PERMISSION},
     {&lease, SET("/record"), QUOTA_CODE, false, PDK_UNSUPPORTED},
+    {&lease, STAT("-lock-"), LOST_CODE, false, PDK_OK},
+    {&lease, STAT("-lock-"), BAD_ARGUMENTS_CODE, false, PDK_OK},
+    {&lease, STAT("-lock-"), NO_NODE_CODE, false, PDK_LOST},
     {&job, GET("/record"), LOST_CODE, false, PDK_OK},
     {&job, MAKE("/record"), QUOTA_CODE, false, PDK_UNSUPPORTED},
     {&job, SET("/record"), LOST_CODE, true, PDK_OK},
@@ -185,6 +189,30 @@ START_TEST(a_pledge_is_deleted_with_its_node) {
 }
 END_TEST
 
+/* An answer that makes no sense does not say that the runner's node is gone. */
+START_TEST(a_run_stands_whatever_a_server_answers) {
+    static const struct {
+        enum pdk__op_kind kind;
+        const char *part;
+        pdk_status (*call)(void);
+    } cases[] = {{GET("/record"), read_runs}, {GET("-lock-"), read_runs}, {STAT("-lock-"), finish_job}};
+    begin();
+    ck_assert_int_eq(deed(deed_job), PDK_OK);
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        driver_spoil(cases[i].kind, cases[i].part, BAD_ARGUMENTS_CODE, false);
+        deed(cases[i].call);
+        ck_assert_msg(deeds.status == PDK_OK && fault.seen > 0, "%s: %s", cases[i].part, pdk_status_name(deeds.status));
+        if (cases[i].call == finish_job)
+            break;
+        ck_assert_uint_eq(pdk_job_runs_count(runs), 1);
+        ck_assert_int_eq(pdk_job_runs_run(runs, 0)->state, PDK_JOB_RUNNING);
+        pdk_job_runs_free(runs);
+    }
+    deeds.hold = NULL;
+    end();
+}
+END_TEST
+
 /* It is confirmed when its run is over already. */
 START_TEST(an_outcome_that_is_written_is_told) {
     begin();
@@ -217,6 +245,7 @@ int main(void) {
     tcase_add_loop_test(cases, one_request_goes_wrong, 0, G_N_ELEMENTS(wrongs));
     tcase_add_loop_test(cases, a_number_that_is_written_over, 0, G_N_ELEMENTS(written_over));
     tcase_add_loop_test(cases, a_pledge_is_deleted_with_its_node, 0, 8);
+    tcase_add_test(cases, a_run_stands_whatever_a_server_answers);
     tcase_add_test(cases, an_outcome_that_is_written_is_told);
     suite_add_tcase(suite, cases);
     return ts_run_suite(suite);

@@ -21,9 +21,10 @@ MUTANTS = {
     "job: its time is over before it is told": ("recipes/job.c", "held_up hold", [
         ("    return pdk_hold_is_valid(b->hold) ? PDK_OK : lost(b);", "    return PDK_OK;")]),
     "record: it is written though the lock node is gone": ("recipes/record.c", "between", [
-        ("    if (status == PDK_OK && q->also.result != PDK__OK)\n"
+        ("    if (status == PDK_OK && q->also.result == PDK__NO_NODE)\n"
          '        return pdk__fail(PDK_LOST, "%s: %s: the lock node is gone", c->call->name, c->path);\n',
-         "")]),
+         ""),
+        ("    if (status == PDK_OK && q->also.result != PDK__OK)\n        return PDK_UNAVAILABLE;", "")]),
     "guarded: it is opened by a hold that has ended meanwhile": ("recipes/guarded_steps.c", "between", [
         ("        if (g->machine.step == PDK__GUARDED_CHECK && pdk__guarded_has_ended(g))\n"
          "            result = PDK__NO_NODE;",

@@ -19,6 +19,10 @@ MUTANTS = {
         ("    look->at = PDK__JOB_LOOK_AGAIN;\n"
          "    return pdk__query_loop_next(loop, get(look, look->record));",
          "    return PDK_OK;")]),
+    "job: a run has died where the look at its node is refused": ("recipes/job_record.c", "records", [
+        ("    if (q->result != PDK__OK && q->result != PDK__NO_NODE)\n        return PDK_UNAVAILABLE;", "")]),
+    "record: the lock node is gone where the look at it is refused": ("recipes/record.c", "records", [
+        ("q->also.result == PDK__NO_NODE)", "q->also.result != PDK__OK)")]),
     "group: the barrier of an earlier session is good enough": ("recipes/group_read.c", "evidence", [
         ("    w->proven = w->proven && !handle_is_new;\n", "")]),
     "guardian: it ends the session before the last": ("command/keeper.c", "paddock_successor Killed.test_a_session_that_was_opened_anew", [

@@ -162,17 +162,15 @@ static bool is_overdue(const struct checker *c, const struct checker_hold *hold)
     return hold->ended && (!job || c->most > 0) && content_of(c, hold->path, hold->token, job ? 'R' : 'H');
 }
 
-/* One that it was granted since it asked is over, and not because somebody let it go. A false answer about its node may say so, too. */
+/* One that it was granted since it asked is over, and not because somebody let it go. */
 static bool has_lost(struct checker *c, const struct checker_claim *claim, const struct history_event *e) {
-    const struct checker_session *session = &c->sessions[claim->session];
-    bool misled = session->tainted[PDK_UNSUPPORTED] || session->tainted[PDK_NO_PERMISSION];
     for (int32_t i = c->holds_count - 1; i >= 0; i--) {
         struct checker_hold *hold = &c->holds[i];
         if (!hold->known || hold->received || hold->path != claim->path || hold->process != claim->process ||
             hold->granted_at < claim->asked_at)
             continue;
         const struct checker_node *node = checker_node_of(c, hold->token);
-        if (misled || hold->until <= e->at || is_overdue(c, hold) || checker_has_removed_node(c, hold) ||
+        if (hold->until <= e->at || is_overdue(c, hold) || checker_has_removed_node(c, hold) ||
             (node && checker_was_misled(c, node->session)) || c->sessions[hold->session].retired_at >= hold->granted_at)
             return true;
     }
