@@ -138,7 +138,7 @@ static void arrive(void *user) {
 static void carry_out(struct pdk_set *set, pdk_session *s, void (*fn)(void *set)) {
     pdk__assert_locked(s);
     atomic_fetch_add(&set->users, 1);
-    if (!pdk__later_outside(s, fn, set))
+    if (!pdk__later_outside(s, PDK__DUE_LOSS, fn, set))
         atomic_fetch_sub(&set->users, 1);
 }
 

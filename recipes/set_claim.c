@@ -30,7 +30,7 @@ static struct pdk__taken_right *present(struct pdk_set_claim *claim) { return pd
 /* The home is the session of the first right. It tells of the result, and of the loss, so the claim ends with it. */
 static pdk_session *home(const struct pdk_set_claim *claim) { return set_claim_session_of(&claim->taking.rights[0]); }
 
-static void happened(struct pdk__taking *t, pdk_session *s);
+static void happened(struct pdk__taken_right *r);
 static void home_ended(struct pdk__follower *follower);
 
 struct pdk_set_claim *pdk__set_claim_new(const struct pdk__right *rights, guint count,
@@ -64,15 +64,25 @@ void pdk_set_claim_unref(pdk_set_claim *claim) {
 
 static void arrive(void *user);
 
-static void happened(struct pdk__taking *t, pdk_session *s) {
-    struct pdk_set_claim *claim = (struct pdk_set_claim *)((char *)t - G_STRUCT_OFFSET(struct pdk_set_claim, taking));
+static struct pdk_set_claim *claim_of(const struct pdk__taken_right *r) {
+    return (struct pdk_set_claim *)((char *)r->taking - G_STRUCT_OFFSET(struct pdk_set_claim, taking));
+}
+
+static void happened(struct pdk__taken_right *r) {
+    struct pdk_set_claim *claim = claim_of(r);
+    pdk_session *s = set_claim_session_of(r);
     struct pdk__taken_right *now = present(claim);
     if (!claim->fn && set_claim_session_of(now) == s) {
         pdk__wake(&now->waiters);
         return;
     }
+    if (atomic_exchange(&r->due, true))
+        return; /* the step that is due sees this, too */
+    /* Claims that wait for a majority take steps all the time. So steps take their turn among the answers: ahead of
+     * them, those of many claims would keep an answer back for as long as the claims wait. */
+    enum pdk__due kind = claim->fn ? PDK__DUE_CALLBACK : PDK__DUE_LOSS;
     claim_ref(claim);
-    if (!pdk__later_outside(s, arrive, claim)) /* a session answers its claims before it goes silent */
+    if (!pdk__later_outside(s, kind, arrive, r)) /* a session answers its claims before it goes silent */
         atomic_fetch_sub(&claim->refs, 1);
 }
 
@@ -80,7 +90,7 @@ static void home_ended(struct pdk__follower *follower) {
     struct pdk_set_claim *claim =
         (struct pdk_set_claim *)((char *)follower - G_STRUCT_OFFSET(struct pdk_set_claim, end));
     atomic_store(&claim->home_ended, true);
-    happened(&claim->taking, home(claim));
+    happened(&claim->taking.rights[0]);
 }
 
 static void follow(struct pdk_set_claim *claim) {
@@ -271,7 +281,9 @@ static void deliver(void *user) {
 
 /* A step that an event has queued, or the word to the blocked thread. */
 static void arrive(void *user) {
-    struct pdk_set_claim *claim = user;
+    struct pdk__taken_right *right = user;
+    struct pdk_set_claim *claim = claim_of(right);
+    atomic_store(&right->due, false);
     if (claim->fn) {
         set_claim_go_on(claim, NULL);
     } else {

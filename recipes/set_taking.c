@@ -37,7 +37,7 @@ static void on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
     struct pdk__taken_right *r = (struct pdk__taken_right *)l;
     (void)reason;
     r->grant = NULL;
-    r->taking->happened(r->taking, taking_session_of(r));
+    r->taking->happened(r);
 }
 
 static void on_decided(void *user, pdk_status status, struct pdk_hold *hold) {
@@ -51,13 +51,14 @@ static void on_decided(void *user, pdk_status status, struct pdk_hold *hold) {
         pdk__grant_listen(r->grant, &r->listener);
     }
     atomic_store(&r->answered, true);
-    r->taking->happened(r->taking, taking_session_of(r));
+    r->taking->happened(r);
 }
 
 static void taking_on_alarm(pdk_session *s, void *user) {
-    const struct pdk__taken_right *r = user;
+    struct pdk__taken_right *r = user;
+    (void)s;
     atomic_store(&r->taking->rung, true);
-    r->taking->happened(r->taking, s);
+    r->taking->happened(r);
 }
 
 /* ---- its life */

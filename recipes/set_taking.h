@@ -35,6 +35,7 @@ struct pdk__taken_right {
     struct pdk__taking *taking;
     struct pdk__right right;
     atomic_bool answered;
+    atomic_bool due; /* `happened` has queued what sees to it, which has not begun yet; its own */
     pdk_status status;
     char *why;
     struct pdk_claim *claim;     /* a reference */
@@ -48,7 +49,7 @@ struct pdk__taken_right {
 };
 
 struct pdk__taking {
-    void (*happened)(struct pdk__taking *t, pdk_session *s); /* under the monitor of that session */
+    void (*happened)(struct pdk__taken_right *r); /* under the monitor of its session */
     struct pdk__majority m;
     int64_t deadline;
     int64_t patience;    /* ns; 0: as long as each session has it */

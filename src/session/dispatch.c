@@ -122,8 +122,8 @@ bool pdk__later_first(pdk_session *s, void (*run)(void *user), void (*drop)(void
 
 static void carry(void *user) { (void)user; }
 
-bool pdk__later_outside(pdk_session *s, void (*fn)(void *user), void *user) {
-    return pdk__later_first(s, carry, fn, user);
+bool pdk__later_outside(pdk_session *s, enum pdk__due kind, void (*fn)(void *user), void *user) {
+    return push(s, kind, (struct notice){carry, fn, user, 0});
 }
 
 struct line_of_log {

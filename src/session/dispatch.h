@@ -51,9 +51,9 @@ void pdk__outbox_clear(pdk_session *s);
 bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user);
 /* The same for a loss, and for callbacks that must come before it: ahead of all else. */
 bool pdk__later_first(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user);
-/* Have fn(user) called outside of all monitors, ahead of all else. It must be nothing that a user sees. false: as
- * above. */
-bool pdk__later_outside(pdk_session *s, void (*fn)(void *user), void *user);
+/* Have fn(user) called outside of all monitors, among the callbacks of that kind. It must be nothing that a user sees.
+ * false: as above. */
+bool pdk__later_outside(pdk_session *s, enum pdk__due kind, void (*fn)(void *user), void *user);
 /* Is nothing due? Under its lock. */
 bool pdk__outbox_is_empty(const struct pdk__outbox *o);
 /* Run one callback. false: none is due, or another thread runs one, or this thread is a child that the callback forked:

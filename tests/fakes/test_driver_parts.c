@@ -1,5 +1,6 @@
 /* The parts of a majority in simulated time, with nobody else: they are completed, taken again and again, and what was replaced is freed,
- * but for what its owner has seen. Ensembles that are silent are passed over in time, and those that are busy are not. */
+ * but for what its owner has seen. Ensembles that are silent are passed over in time, and those that are busy are not.
+ * Claims that wait keep back nobody's answer. */
 #include "ensembles_bench.h"
 #include "set.h"
 
@@ -325,6 +326,98 @@ START_TEST(released_while_a_part_is_waited_for) {
 }
 END_TEST
 
+/* ---- many claims beside an answer that is due */
+
+enum { CROWD = 40 };
+
+static struct {
+    pdk_set_claim *claims[CROWD];
+    unsigned answers;
+    pdk_status status; /* of the one that has a deadline */
+    int64_t answered_at;
+} crowd;
+
+static void on_crowd_answer(pdk_status status, pdk_set *set, void *user) {
+    (void)status;
+    (void)user;
+    pdk_set_unref(set);
+    crowd.answers++;
+}
+
+static void on_due_answer(pdk_status status, pdk_set *set, void *user) {
+    (void)user;
+    ck_assert_ptr_null(set);
+    crowd.status = status;
+    crowd.answered_at = agenda.now;
+}
+
+/* From now on each callback takes that long. */
+static void crowd_in(void *subject, void *what) {
+    struct place *p = subject;
+    pdk_right rights[ENSEMBLES];
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
+    options.need = 3;
+    for (int i = 0; i < ENSEMBLES; i++)
+        rights[i] = pdk_right_lock(p->lock[i]);
+    for (int i = 0; i < CROWD; i++)
+        ck_assert_int_eq(
+            pdk_set_acquire_async(rights, ENSEMBLES, PDK_FOREVER, &options, on_crowd_answer, NULL, &crowd.claims[i]),
+            PDK_OK);
+    p->process.slow_least = p->process.slow_most = *(const int64_t *)what;
+}
+
+static void ask_one_in(void *subject, void *what) {
+    const struct place *p = subject;
+    pdk_right right = pdk_right_lock(p->lock[0]);
+    ck_assert_int_eq(pdk_set_acquire_async(&right, 1, *(const int64_t *)what, NULL, on_due_answer, NULL, NULL), PDK_OK);
+}
+
+/* No claim has two steps in one outbox. */
+static void expect_one_step_each_in(void *subject, void *what) {
+    const struct place *p = subject;
+    pdk_stats stats = PDK_STATS_INIT;
+    (void)what;
+    for (int i = 0; i < ENSEMBLES; i++) {
+        ck_assert_int_eq(pdk_session_stats(p->session[i], &stats), PDK_OK);
+        ck_assert_uint_le(stats.callbacks_queued, CROWD);
+    }
+}
+
+static void disperse_in(void *subject, void *what) {
+    (void)what;
+    ((struct place *)subject)->process.slow_least = ((struct place *)subject)->process.slow_most = SIM_MS / 10;
+    for (int i = 0; i < CROWD; i++) {
+        pdk_set_claim_cancel(crowd.claims[i]);
+        pdk_set_claim_unref(crowd.claims[i]);
+    }
+}
+
+/* Each of them looks at its ensembles several times a second, and the callbacks take longer than that: an answer waits for a look of each
+ * at most. */
+START_TEST(claims_that_wait_keep_no_answer_back) {
+    int64_t slow = 30 * SIM_MS, timeout_ms = 500;
+    memset(&crowd, 0, sizeof crowd);
+    begin();
+    take_theirs((1 << ENSEMBLES) - 1);
+    sim_call_in(&places[0].process, crowd_in, &places[0], &slow);
+    ensembles_pass(5 * SECOND);
+    sim_call_in(&places[0].process, expect_one_step_each_in, &places[0], NULL);
+    int64_t begun = agenda.now;
+    sim_call_in(&places[0].process, ask_one_in, &places[0], &timeout_ms);
+    ensembles_pass(5 * SECOND);
+    ck_assert_str_eq(pdk_status_name(crowd.status), "PDK_TIMEOUT");
+    ck_assert_int_le(crowd.answered_at - begun, timeout_ms * SIM_MS + 2 * CROWD * slow);
+    ck_assert_uint_eq(crowd.answers, 0);
+    sim_call_in(&places[0].process, disperse_in, &places[0], NULL);
+    for (int i = 0; i < ENSEMBLES; i++)
+        release_theirs(i);
+    ensembles_pass(SECOND);
+    ck_assert_uint_eq(crowd.answers, CROWD);
+    ck_assert_uint_eq(ensembles_nodes(), 0);
+    ensembles_end();
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_parts");
     TCase *cases = tcase_create("driver_parts");
@@ -336,6 +429,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_busy_are_waited_for);
     tcase_add_loop_test(cases, no_lock_stops_it_that_never_comes_free, 0, 1 << ENSEMBLES);
     tcase_add_test(cases, released_while_a_part_is_waited_for);
+    tcase_add_test(cases, claims_that_wait_keep_no_answer_back);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -69,6 +69,10 @@ MUTANTS = {
         ("            give_one_back(&t->rights[i]);\n    pdk__majority_looked", "            ;\n    pdk__majority_looked")]),
     "majority: a right that is waited for is silent": (TAKING, "parts", [
         ("pdk__queue_is_confirmed(r->right.queue) ? now", "false ? now")]),
+    "set: the steps of claims come ahead of answers": ("recipes/set_claim.c", "parts", [
+        ("claim->fn ? PDK__DUE_CALLBACK : PDK__DUE_LOSS;", "PDK__DUE_LOSS;")]),
+    "set: each event of a claim is a step": ("recipes/set_claim.c", "parts", [
+        ("    if (atomic_exchange(&r->due, true))\n        return;", "")]),
     "majority: a pause has no end": (TAKING, "parts", [
         ("    if (rung && t->m.pauses) {", "    if (false) {")]),
     "majority: a lost part is not taken again": (SET, "parts", [

@@ -230,7 +230,6 @@ void swarm_draw_majorities(struct swarm *s) {
         return;
     p->ensembles = PLAN_PATHS;
     p->servers = draw_majority(s, 0, 7) ? 1 : 3;
-    p->slow = p->slow > 3000 ? 3000 : p->slow; /* each answer has many threads behind it */
     p->rest = p->guarded = p->delay0 = p->delay1 = p->delay2 = 0;
     p->enough += p->enough > 0 ? draw_majority(s, 400, 2000) : 0;
     p->horizon += draw_majority(s, 0, 6 * s->timeout);
