@@ -8,11 +8,13 @@
  *        └────── leave, from any state; failed(status) when it cannot be a member
  *
  * A member has one znode, whatever requests and answers are lost. When its session ends, the
- * servers delete the znode, and the member registers again. There is one limit: a leader that is
+ * servers delete the znode, and the member registers again. There are two limits. A leader that is
  * deposed, and does not know it yet, may say that a session has ended, while the other servers keep
- * that session until its timeout. For so long the old znode stands beside the new one; the hold of
- * the old one is lost by then. Membership is a pdk_hold: a member that is cut off knows that its
- * hold is not valid before others may see it gone.
+ * that session until its timeout. And a session that is given up, since no server takes it back or
+ * since it may not delete its znode, ends when the servers hear of it, or at its timeout. For so
+ * long the old znode stands beside the new one; the hold of the old one is lost by then. Membership
+ * is a pdk_hold: a member that is cut off knows that its hold is not valid before others may see it
+ * gone.
  *
  * A watcher is told the members as a view that never changes: all of them with their data, and the
  * differences from the view before. Views have numbers. An older state is never told after a newer

@@ -33,9 +33,16 @@ static void data_add(struct checker *c, const struct checker_node *node, int64_t
         c->data[c->data_count++] = (struct checker_data){zxid, data, (int32_t)(node - c->nodes)};
 }
 
+/* A client gives a session up whose node it may not delete. The servers may hear of the next session first. */
+static bool was_given_up(const struct checker *c, const struct checker_node *node) {
+    const struct checker_session *session = &c->sessions[c->candidacies[node->identity].session];
+    return session->tainted[PDK_NO_PERMISSION] && session->retired_at >= node->created_at;
+}
+
 /* A leader that was deposed may say that a session has ended, which goes on. A client gives a session up after answers that make no sense. */
 static bool may_be_second(const struct checker *c, const struct checker_node *node, const struct checker_node *other) {
-    return checker_was_misled(c, other->session) || (node->session != other->session && !c->servers_well);
+    return checker_was_misled(c, other->session) ||
+           (node->session != other->session && (!c->servers_well || was_given_up(c, other)));
 }
 
 void checker_member_created(struct checker *c, const struct checker_node *node, const struct history_event *e) {
