@@ -169,8 +169,10 @@ static enum waiting look_at_waiting(struct pdk__taken_right *r) {
     int64_t now = pdk__now(s), patience = patience_with(r);
     if (s->lease.end > now)
         r->silent_since = 0;
+    else if (s->lease.end > r->silent_since) /* also where it has spoken, and was not looked at then */
+        r->silent_since = s->lease.end;
     else if (r->silent_since == 0)
-        r->silent_since = s->lease.end > 0 ? s->lease.end : now;
+        r->silent_since = now;
     int64_t since = r->silent_since != 0                      ? r->silent_since
                     : pdk__queue_is_confirmed(r->right.queue) ? now
                                                               : r->asked_at;

@@ -7,6 +7,7 @@ struct sim_net nets[ENSEMBLES];
 struct sim_ensemble *ensembles[ENSEMBLES];
 struct place places[RIVALS];
 GRand *dice;
+int32_t ensembles_timeout_ms = TIMEOUT_MS;
 
 void ensembles_pass(int64_t ns) {
     for (int64_t until = agenda.now + ns; sim_step(&agenda, until);)
@@ -17,7 +18,7 @@ static void begin_in(void *subject, void *what) {
     struct place *m = subject;
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     (void)what;
-    options.session_timeout_ms = TIMEOUT_MS;
+    options.session_timeout_ms = ensembles_timeout_ms;
     options.server_tick_ms = TICK / SIM_MS;
     for (int i = 0; i < ENSEMBLES; i++) {
         g_autofree char *hosts = g_strdup_printf("10.0.%d.1:2181/app", i);
@@ -111,5 +112,6 @@ void ensembles_end(void) {
     for (int i = 0; i < RIVALS; i++)
         sim_dispose(&places[i].process, give_back_in, &places[i], NULL);
     g_rand_free(dice);
+    ensembles_timeout_ms = TIMEOUT_MS;
     sim_agenda_free(&agenda);
 }

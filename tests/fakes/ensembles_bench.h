@@ -18,6 +18,8 @@ extern struct sim_net nets[ENSEMBLES];
 extern struct sim_ensemble *ensembles[ENSEMBLES];
 extern struct place places[RIVALS];
 extern GRand *dice;
+/* Of the sessions that ensembles_begin opens; TIMEOUT_MS again after ensembles_end. */
+extern int32_t ensembles_timeout_ms;
 
 void ensembles_begin(guint seed);
 /* Holds and claims were given back. */

@@ -238,6 +238,31 @@ START_TEST(too_many_are_silent) {
 }
 END_TEST
 
+static void give_up_in(void *subject, void *what) {
+    (void)subject;
+    (void)what;
+    pdk_set_unref(g_steal_pointer(&it.set)); /* it may be lost by now */
+}
+
+/* They were silent when it asked before, and have spoken since. The sessions are so short that nobody who does not use one has a lease
+ * all the time. */
+START_TEST(a_silence_that_is_over_does_not_count) {
+    memset(&it, 0, sizeof it);
+    ensembles_timeout_ms = 500;
+    ensembles_begin((guint)_i);
+    block(ENSEMBLES, true);
+    ask();
+    ensembles_pass(10 * SECOND);
+    ck_assert_uint_eq(it.answers, 0);
+    block(ENSEMBLES, false);
+    expect_answers_within(6 * SECOND);
+    sim_call_in(&places[0].process, give_up_in, NULL, NULL);
+    ensembles_pass(SECOND);
+    ck_assert_uint_eq(ensembles_nodes(), 0);
+    ensembles_end();
+}
+END_TEST
+
 static pdk_hold *theirs[ENSEMBLES];
 
 static void on_theirs(pdk_status status, pdk_hold *hold, void *user) {
@@ -426,6 +451,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_silent_are_passed_over);
     tcase_add_test(cases, the_long_silent_cost_nothing);
     tcase_add_test(cases, too_many_are_silent);
+    tcase_add_loop_test(cases, a_silence_that_is_over_does_not_count, 1, 21);
     tcase_add_test(cases, the_busy_are_waited_for);
     tcase_add_loop_test(cases, no_lock_stops_it_that_never_comes_free, 0, 1 << ENSEMBLES);
     tcase_add_test(cases, released_while_a_part_is_waited_for);

@@ -46,7 +46,7 @@ MUTANTS = {
          "        t->deadline = MAX(t->deadline, pdk__now(taking_session_of(&t->rights[0])) + 1000 * PDK__MS);\n"
          "    if")]),
     "majority: silence counts from when it is found": ("recipes/set_taking.c", "parts", [
-        ("        r->silent_since = s->lease.end > 0 ? s->lease.end : now;", "        r->silent_since = now;")]),
+        ("        r->silent_since = s->lease.end;", "        r->silent_since = r->silent_since > 0 ? r->silent_since : now;")]),
     "the command: a lease counts from after it was read": ("command/lease.c", "command_lease", [
         ("    int64_t now = cmd_now_ms(); /* ahead of what is left: we may be held up in between */\n"
          "    int64_t remaining = cmd_keeper_remaining_ms(keeper);",

@@ -69,6 +69,8 @@ MUTANTS = {
         ("            give_one_back(&t->rights[i]);\n    pdk__majority_looked", "            ;\n    pdk__majority_looked")]),
     "majority: a right that is waited for is silent": (TAKING, "parts", [
         ("pdk__queue_is_confirmed(r->right.queue) ? now", "false ? now")]),
+    "majority: a silence that is over counts": (TAKING, "parts", [
+        ("    else if (s->lease.end > r->silent_since) ", "    else if (r->silent_since == 0 && s->lease.end > 0) ")]),
     "set: the steps of claims come ahead of answers": ("recipes/set_claim.c", "parts", [
         ("claim->fn ? PDK__DUE_CALLBACK : PDK__DUE_LOSS;", "PDK__DUE_LOSS;")]),
     "set: each event of a claim is a step": ("recipes/set_claim.c", "parts", [
