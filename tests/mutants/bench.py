@@ -64,13 +64,14 @@ FENCE = ["src/fence/*.c", "src/core/names.c", "src/core/paths.c", "src/core/sequ
          "tests/support/common/ts_fork.c"]
 
 
-def fence_program(main):
-    return Judge(main, *FENCE, packages=["check", "glib-2.0"], libraries=["-lpthread"])
+def fence_program(main, without=r"$^"):
+    return Judge(main, *FENCE, without=without, packages=["check", "glib-2.0"], libraries=["-lpthread"])
 
 
 SEARCH = ("tests/model/search.c", "tests/model/frontier.c", "tests/model/visited.c")
 JUDGES = {
     **{name: fence_program(f"tests/unit/test_{name}.c") for name in ("fence", "fence_file", "fence_map")},
+    "fence_turns": fence_program("tests/unit/test_fence_turns.c", without="fence/cell"),  # which it includes
     "model": Judge("tests/model/model.c", "tests/model/*.c", "tests/support/fake/*.c", "src/core/*.c",
                    without=r"fake_environment|/lease|/test_|_world|/majority", packages=["glib-2.0"]),
     "lease": Judge("tests/model/lease.c", "tests/model/lease*.c", *SEARCH, "src/core/lease.c",
@@ -187,12 +188,12 @@ class Bench:
         self.judges = {**(JUDGES if judges is None else judges), "zk": ZK}
         self.objects = {}
 
-    def compile(self, judge, source, text, target):
+    def compile(self, judge, source, text, target, first=()):
         copy = target.with_suffix(".c")
         copy.write_text(f'#line 1 "{source}"\n{text}')
         # A search must notice a mutant itself: the core's own assertions would be first.
         quiet = ["-DNDEBUG"] if source.is_relative_to("src/core") and not judge.is_check else []
-        folders = [source.parent, ".", "include", "src", "recipes", *sorted((ROOT / "tests/support").iterdir())]
+        folders = [*first, source.parent, ".", "include", "src", "recipes", *sorted((ROOT / "tests/support").iterdir())]
         done = run([os.environ.get("CC", "cc"), *FLAGS, *self.flags, *judge.flags, *quiet, *pkg_config("--cflags", judge.packages),
                     *(f"-I{ROOT / i}" for i in folders), "-c", copy, "-o", target])
         if done.returncode != 0:
@@ -212,11 +213,25 @@ class Bench:
             return (packages, source), self.compile(self.judges[name], source, text_of(source), target)
         self.objects.update(pool.map(one, sorted(wanted.items())))
 
+    def included(self, judge, label, changes):
+        """A folder with the changed sources that the judge's program includes, or none."""
+        main = text_of(pathlib.Path(judge.main))
+        folder = self.folder / f"{label}-included"
+        for source, text in changes.items():
+            inside = pathlib.Path(*source.parts[1:])
+            if source.suffix == ".c" and f'#include "{inside}"' in main:
+                (folder / inside).parent.mkdir(parents=True, exist_ok=True)
+                (folder / inside).write_text(text)
+        return [folder] if folder.exists() else []
+
     def program(self, name, label, changes):
         """The judge's program with changes {source: text, or the object of it}."""
         judge, objects = self.judges[name], []
+        first = self.included(judge, label, changes)
         for source in judge.sources():
-            if source not in changes:
+            if first and str(source) == judge.main:
+                objects.append(self.compile(judge, source, text_of(source), self.folder / f"{label}-main.o", first))
+            elif source not in changes:
                 objects.append(self.objects[(tuple(judge.packages), source)])
             elif isinstance(changes[source], pathlib.Path):
                 objects.append(changes[source])

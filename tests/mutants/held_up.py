@@ -28,7 +28,7 @@ MUTANTS = {
         (" && cmd_now_ms() < atomic_load(&endpoint->moments->term_at) &&\n"
          "                 !atomic_load(&endpoint->moments->over);",
          ";")]),
-    "fence: who was held up after a look raises the mark": ("src/fence/cell.c", "fence", [
+    "fence: who was held up after a look raises the mark": ("src/fence/cell.c", "fence_turns", [
         ("        if ((to.top == from.top && to.handover == from.handover) || cell_exchange(cell, &from, &to))\n"
          "            return PDK_OK;",
          "        if (to.top != from.top || to.handover != from.handover)\n"
