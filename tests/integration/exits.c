@@ -74,7 +74,7 @@ static void await_queued(exit_case *c) {
     await_position(c, PDK_OK);
     if (c->p.r->start_set != NULL) {
         recipe_await_waits(c->p.r, c->answer, c->p.path, c->p.r->against->held);
-        await_silence(c);
+        await_position(c, PDK_OK);
     }
 }
 
