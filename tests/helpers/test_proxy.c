@@ -332,7 +332,7 @@ START_TEST(pipelined_requests_are_delayed_together) {
 
     connect_client();
     ts_proxy_set_delay(proxy, 25000, 25000);
-    for (int i = 0; i < 5; i++) { /* a busy machine may spoil one, hardly all */
+    for (int i = 0; i < 100 && best >= 95000000; i++) { /* a busy machine may spoil many, hardly all */
         _Atomic int create_rc = 1, list_rc = 1;
         const int64_t before = ts_now_ns();
         int64_t took;
