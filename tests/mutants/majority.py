@@ -83,7 +83,7 @@ MUTANTS = {
         ("i < set->count && stands; i++)\n        complete", "false && i < set->count; i++)\n        complete")]),
     "majority: a lost whole keeps what is left": (SET, SIM, [
         ("    if (pdk__set_some_suffice(set))\n        release_parts(set);\n    put_down", "    put_down")]),
-    "majority: a released whole goes on taking": (SET, "parts", [
+    "majority: a released whole goes on taking": (SET, SIM, [
         ("    part->closed = true;\n    if (part->claim)\n        pdk__claim_cancel(part->claim);\n", "")]),
     "majority: fewer parts keep it valid": (SET, SIM, [
         ("pdk__majority_until(words, set->count, set->need)", "pdk__majority_until(words, set->count, set->need - (set->need < set->count))"),
