@@ -1,7 +1,8 @@
 /* The search through a model: breadth first over all states, each seen once, so that the first counter-example is a shortest one.
  *
- *     search.c  the search, and the way to a state     visited.c  the states that were seen, by their hashes
- *     frontier.c  the states that wait to be expanded
+ *     search.c    the search, and the way to a state.
+ *     visited.c   the states that were seen, by their hashes.
+ *     frontier.c  the states that wait to be expanded.
  *
  * A state is kept as bytes, and only while it waits to be expanded. For the way back every state keeps its parent and the
  * action that led there, 6 bytes. */

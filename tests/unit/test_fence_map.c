@@ -150,7 +150,8 @@ START_TEST(a_map_without_random_numbers_is_none) {
     ck_assert_int_eq(pdk_fence_map_new(10, &map), PDK_SYSTEM);
     no_random = false;
     ck_assert_ptr_null(map);
-    ck_assert_msg(strstr(pdk_last_error(), "no random numbers: Function not implemented"), "%s", pdk_last_error());
+    g_autofree char *why = g_strconcat("no random numbers: ", g_strerror(ENOSYS), NULL);
+    ck_assert_msg(strstr(pdk_last_error(), why), "%s", pdk_last_error());
     ck_assert_int_eq(pdk_fence_map_new(10, &map), PDK_OK);
 }
 END_TEST
