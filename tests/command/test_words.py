@@ -68,9 +68,11 @@ class Words(Case):
     def test_of_the_line_for_scripts(self):
         """A full --ready-fd keeps no hold from noticing its loss."""
         reading, writing = self.full_pipe()
-        process = self.start("hold", "-s", self.server.link, "--session-timeout", 2, self.path, "--ready-fd", writing, pass_fds=[writing])
+        with open(self.file("log"), "w", encoding="utf-8") as log:
+            process = self.start("hold", "-v", "-s", self.server.link, "--session-timeout", 2, self.path, "--ready-fd", writing,
+                                 stderr=log, pass_fds=[writing])
         os.close(writing)
-        wait_for("its node", self.nodes)
+        wait_for("its hold", lambda: ": held\n" in self.file("log").read_text())
         self.server.order("cut victim")
         self.addCleanup(self.server.order, "heal victim")
         self.ends(process, time.monotonic())
