@@ -336,9 +336,12 @@ START_TEST(contenders_are_asked_for_again) {
     driver_begin();
     driver_want_lock(two);
     platform_pass(SECOND);
-    driver_arm(PDK__OP_GET, "/app/locks/lock/");
-    ck_assert_int_eq(_i ? pdk_lock_holder_async(one->lock, 20000, on_list, &count)
-                        : pdk_lock_list_async(one->lock, 20000, on_list, &count),
+    if (_i & 2)
+        driver_arm(PDK__OP_LIST, lock_dir);
+    else
+        driver_arm(PDK__OP_GET, "/app/locks/lock/");
+    ck_assert_int_eq(_i & 1 ? pdk_lock_holder_async(one->lock, 20000, on_list, &count)
+                            : pdk_lock_list_async(one->lock, 20000, on_list, &count),
                      PDK_OK);
     driver_step_until_seen();
     rival_reopen(first);
@@ -374,7 +377,7 @@ int main(void) {
     tcase_add_test(cases, a_waiters_watch_fires_as_it_is_set);
     tcase_add_test(cases, an_observers_watch_fires_as_it_is_set);
     tcase_add_test(cases, who_owns_a_node);
-    tcase_add_loop_test(cases, contenders_are_asked_for_again, 0, 2);
+    tcase_add_loop_test(cases, contenders_are_asked_for_again, 0, 4);
     suite_add_tcase(suite, cases);
     return ts_run_suite(suite);
 }
