@@ -10,7 +10,7 @@ import termios
 import time
 import unittest
 
-from bench import PADDOCK, SLACK, Case, wait_for
+from bench import PADDOCK, PATIENCE, SLACK, Case, wait_for
 
 UUID = "00000000-0000-0000-0000-000000000000"
 # Right-to-left, a line separator, a backslash. The server takes no control characters in a path.
@@ -98,7 +98,7 @@ class Tree(Case):
         self.assertIn("access control", err)
 
     def test_many(self):
-        """A thousand locks are walked over within 2 s."""
+        """A thousand locks are walked over."""
         self.server.client.ensure_path(self.path)
         for answer in [self.server.client.create_async(f"{self.path}/{i}", b"") for i in range(1000)]:
             answer.get()
@@ -106,7 +106,7 @@ class Tree(Case):
             answer.get()
         start = time.monotonic()
         self.assertEqual(len(self.ask("top", "--limit", "0")["locks"]), 1000)
-        self.assertLess(time.monotonic() - start, 2 * SLACK)
+        self.assertLess(time.monotonic() - start, PATIENCE)
 
     def test_usage(self):
         for verb in ("ls", "top"):

@@ -72,7 +72,7 @@ class Words(Case):
             process = self.start("hold", "-v", "-s", self.server.link, "--session-timeout", 2, self.path, "--ready-fd", writing,
                                  stderr=log, pass_fds=[writing])
         os.close(writing)
-        wait_for("its hold", lambda: ": held\n" in self.file("log").read_text())
+        wait_for("its hold", lambda: "paddock: holding " in self.file("log").read_text())
         self.server.order("cut victim")
         self.addCleanup(self.server.order, "heal victim")
         self.ends(process, time.monotonic())
