@@ -135,12 +135,20 @@ static void on_record(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__live_query_unref(&question->query);
 }
 
+/* Nodes behind ours may have been listed while there was no record, and a contender whose turn comes need not list again
+ * (ADR 44). Once there is one, whoever made it, our next node stands behind them. */
 static void on_recorded(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct question *question = user;
+    struct pdk__queue *queue = question->query.stopped ? NULL : question->queue;
+    bool made = reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS);
     (void)s;
-    (void)reply; /* the record is read again, whether we made it or somebody else */
-    pdk__live_query_again(&question->query);
-    delay_answered(question, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
+    if (queue && made) {
+        stop(question->keeper);
+        pdk__queue_rejoin(queue);
+    } else {
+        pdk__live_query_again(&question->query);
+    }
+    delay_answered(question, made);
 }
 
 static void refuse_for_number(const struct question *question) {

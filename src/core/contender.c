@@ -52,6 +52,7 @@ static void check_knowledge(const struct pdk__contender *c) {
     assert(is_over || has_node || (!c->listed && c->token == 0));
     assert(c->listed || (!is_behind && c->ahead == 0));
     assert(!c->watching || !c->listed || is_behind);
+    assert(is_over || ((!c->sole || is_behind) && (!c->guarded || c->phase == PDK__IN)));
     assert(!c->looks_first || c->phase == PDK__OUT || c->phase == PDK__GONE);
     assert(!c->found_somebody || (c->phase == PDK__GONE && c->leaving));
     assert(!c->dirless || c->phase == PDK__OUT || c->phase == PDK__GONE);
@@ -111,7 +112,7 @@ static bool is_refusal(enum pdk__result result) {
 /* Our node does not exist. The facts about its surroundings are void too. */
 static void be_out(struct pdk__contender *c) {
     c->phase = PDK__OUT;
-    c->listed = c->list_due = c->watching = false;
+    c->listed = c->list_due = c->watching = c->sole = c->guarded = false;
     c->ahead = 0;
     c->token = 0;
     c->own[0] = c->watched[0] = '\0';
@@ -161,6 +162,13 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     }
 }
 
+static void be_held(struct pdk__contender *c) {
+    c->phase = PDK__HELD;
+    c->ahead = 0;
+    c->watched[0] = '\0';
+    c->sole = c->guarded = false;
+}
+
 /* The list shows our node: it is granted, waits for the lease, or is behind another contender. */
 static void decide(struct pdk__contender *c, const struct pdk__event *e) {
     const struct pdk__view *view = e->view;
@@ -170,14 +178,15 @@ static void decide(struct pdk__contender *c, const struct pdk__event *e) {
         fail(c, PDK_MISMATCH);
     c->listed = true;
     c->ahead = view->ahead;
-    c->watching = false;
+    c->watching = c->guarded = false;
+    c->sole = view->sole && !c->delays; /* a lock-delay is read from the list */
     memcpy(c->watched, view->blocker, sizeof c->watched);
     /* exchanged_gone: another contender may be first by now, since the earlier node's position is free. never_waits:
      * the delete goes out before the next try. */
     if (view->exchanged_gone || (view->blocker[0] != '\0' && e->never_waits))
         c->leaving = true;
     else if (view->blocker[0] == '\0' && e->fresh && !c->leaving)
-        c->phase = PDK__HELD;
+        be_held(c);
 }
 
 /* This list shows whether a lost create was executed. Without the barrier's answer it proves nothing. */
@@ -250,8 +259,11 @@ static void made_dir(struct pdk__contender *c, enum pdk__result result) {
 }
 
 /* A node that nobody owns blocks nobody, so decide again, without it. */
-static void watched(struct pdk__contender *c, enum pdk__result result, bool unowned) {
-    if (result == PDK__OK && !unowned)
+static void watched(struct pdk__contender *c, const struct pdk__event *e) {
+    enum pdk__result result = e->result;
+    if (c->phase == PDK__IN) /* else it was about an earlier node */
+        c->guarded = e->guarded;
+    if (result == PDK__OK && !e->unowned)
         c->watching = true;
     else if (is_refusal(result))
         contender_refuse(c, result);
@@ -302,7 +314,7 @@ static void contender_answered(struct pdk__contender *c, const struct pdk__event
         made_dir(c, e->result);
         break;
     case PDK__WATCHED:
-        watched(c, e->result, e->unowned);
+        watched(c, e);
         break;
     case PDK__STATTED:
         statted(c, e);
@@ -318,8 +330,24 @@ static void contender_answered(struct pdk__contender *c, const struct pdk__event
         c->pause = true; /* lost without a disconnect: do not repeat it as fast as the network allows */
 }
 
-static void happened(struct pdk__contender *c, enum pdk__event_type type) {
-    switch (type) {
+/* Is it our turn, without another list? The last one had the predecessor alone ahead, and who came later is behind us. Our
+ * own node still stood when the predecessor went: a connection's events come in the order of the changes, and the watch
+ * on our own would have told first. While a request is under way, as it is after a reconnect, its answer decides. */
+static bool proves_turn(const struct pdk__contender *c, const struct pdk__event *e) {
+    bool at_rest = c->phase == PDK__IN && c->link && c->doing == PDK__DO_NOTHING;
+    return at_rest && c->sole && c->guarded && e->gone && e->fresh;
+}
+
+static void poked(struct pdk__contender *c, const struct pdk__event *e) {
+    if (proves_turn(c, e))
+        be_held(c);
+    else
+        c->list_due = true;
+    c->watching = false;
+}
+
+static void happened(struct pdk__contender *c, const struct pdk__event *e) {
+    switch (e->type) {
     case PDK__ENTER:
         c->wanted = true;
         break;
@@ -340,8 +368,10 @@ static void happened(struct pdk__contender *c, enum pdk__event_type type) {
         c->doing = PDK__DO_NOTHING;
         break;
     case PDK__POKE:
-        c->watching = false;
-        c->list_due = true;
+        poked(c, e);
+        break;
+    case PDK__UNGUARDED:
+        c->guarded = false;
         break;
     case PDK__FRESH:
         if (pdk__contender_is_next(c))
@@ -362,7 +392,7 @@ static enum pdk__command step(struct pdk__contender *c, const struct pdk__event 
     if (e->type >= PDK__CREATED)
         contender_answered(c, e);
     else
-        happened(c, e->type);
+        happened(c, e);
 
     if (c->phase == PDK__OUT && c->leaving && c->doing == PDK__DO_NOTHING)
         c->phase = PDK__GONE; /* nothing to undo: no link needed */
@@ -388,12 +418,12 @@ static const char *const phases[] = {
 };
 
 static const char *const events[] = {
-    [PDK__ENTER] = "enter",         [PDK__LEAVE] = "leave",         [PDK__LINK_UP] = "link up",
-    [PDK__LINK_DOWN] = "link down", [PDK__EXPIRED] = "expired",     [PDK__POKE] = "poke",
-    [PDK__FRESH] = "fresh",         [PDK__NODE_LOST] = "node lost", [PDK__CREATED] = "created",
-    [PDK__LISTED] = "listed",       [PDK__MADE_DIR] = "made dir",   [PDK__WATCHED] = "watched",
-    [PDK__PROVED] = "proved",       [PDK__STATTED] = "statted",     [PDK__DELETED] = "deleted",
-    [PDK__PAUSED] = "paused",
+    [PDK__ENTER] = "enter",         [PDK__LEAVE] = "leave",     [PDK__LINK_UP] = "link up",
+    [PDK__LINK_DOWN] = "link down", [PDK__EXPIRED] = "expired", [PDK__POKE] = "poke",
+    [PDK__UNGUARDED] = "unguarded", [PDK__FRESH] = "fresh",     [PDK__NODE_LOST] = "node lost",
+    [PDK__CREATED] = "created",     [PDK__LISTED] = "listed",   [PDK__MADE_DIR] = "made dir",
+    [PDK__WATCHED] = "watched",     [PDK__PROVED] = "proved",   [PDK__STATTED] = "statted",
+    [PDK__DELETED] = "deleted",     [PDK__PAUSED] = "paused",
 };
 
 const char *pdk__phase_name(enum pdk__phase phase) { return phases[phase]; }

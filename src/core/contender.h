@@ -15,7 +15,8 @@
  * Pure: an event goes in, at most one command comes out, and one command is in flight at a time. The next command
  * follows from the known facts (the fields), never from the way they became known. The rules:
  *  - a connection loss means "unknown": read again, behind a quorum barrier, before deciding;
- *  - a watch event is a reason to read again, never a fact;
+ *  - a watch event is a reason to read again, never a fact, but for one: the deletion of the node that alone was ahead,
+ *    told by the watch on it, while our own node is watched as well (ADR 44);
  *  - a contender is granted only while its own node is listed, nothing blocking is ahead, and the lease is fresh;
  *  - a blocker that no session owns is no contender: a contender that reads so when it sets its watch reads the list
  *    again, without that node;
@@ -32,7 +33,8 @@
  *  LINK_UP    .    .       .          .     .     :      :
  *  LINK_DOWN  .    .       .          .     .     :      :
  *  EXPIRED    G    G       G          G     g     g      :
- *  POKE       -    -       -          .     -     :      :
+ *  POKE       -    -       -          IH    -     :      :
+ *  UNGUARDED  -    -       -          .     -     -      :
  *  FRESH      .    .       .          .     :     :      :
  *  NODE_LOST  .    -       -          OG    G     :      :
  *  CREATED    OUI  -       -          -     -     -      :
@@ -52,7 +54,7 @@
  *
  * Why a cell is impossible:
  *  - ENTER comes once, at first or after LINK_UP.
- *  - POKE needs a predecessor, and only a node in the queue has one.
+ *  - POKE needs a predecessor, and only a node in the queue has one. UNGUARDED needs a guard, likewise.
  *  - NODE_LOST is about a node whose name was known. It comes before the answer to the next create.
  *  - An answer needs its command. In OUT these are ENTER, MKDIR and LOOK, or a LIST or WATCH that NODE_LOST has
  *    overtaken. In UNSURE it is PROVE, or ENTER's list; in CANDIDATE STAT; in IN LIST, WATCH and DELETE, or ENTER's
@@ -85,7 +87,8 @@ enum pdk__command {
     PDK__DO_ENTER,  /* create our node and list, pipelined      CREATED, LISTED */
     PDK__DO_MKDIR,  /* create the directory and its parents     MADE_DIR */
     PDK__DO_LIST,   /* list the directory                       LISTED */
-    PDK__DO_WATCH,  /* read `watched`, leaving a watch          WATCHED */
+    PDK__DO_WATCH,  /* read `watched`, leaving a watch; if it is
+                     * `sole`, ours is to be watched as well    WATCHED */
     PDK__DO_PROVE,  /* quorum barrier and list, pipelined       PROVED, LISTED */
     PDK__DO_STAT,   /* stat `own`                               STATTED */
     PDK__DO_DELETE, /* delete `own`                             DELETED */
@@ -99,7 +102,8 @@ enum pdk__event_type {
     PDK__LINK_UP,   /* connected, for the first time or again */
     PDK__LINK_DOWN, /* disconnected; answers to requests in flight follow */
     PDK__EXPIRED,   /* the session ended */
-    PDK__POKE,      /* a watch fired: read again */
+    PDK__POKE,      /* the watch on the predecessor fired */
+    PDK__UNGUARDED, /* our own node was written to: it is not watched any more */
     PDK__FRESH,     /* the lease became fresh */
     PDK__NODE_LOST, /* our own node is known to be deleted */
     /* answers to commands */
@@ -121,7 +125,9 @@ struct pdk__event {
     int64_t least_token;          /* CREATED, STATTED: a smaller one means that the servers went back */
     bool unowned;                 /* WATCHED: no session owns the node: no later list has it as a contender */
     bool ours;                    /* STATTED: ephemeralOwner is our session */
-    bool fresh;                   /* LISTED: the lease, as it stands now, allows a grant */
+    bool guarded;                 /* WATCHED: our own node is watched, too */
+    bool gone;                    /* POKE: the watch itself has told that the predecessor is deleted */
+    bool fresh;                   /* LISTED, POKE: the lease, as it stands now, allows a grant */
     bool unprotected;             /* LISTED with OK: strangers may change the directory */
     bool never_waits;             /* LISTED: no claim wants to wait behind another contender */
     const struct pdk__view *view; /* LISTED with OK */
@@ -141,6 +147,8 @@ struct pdk__contender {
     bool list_due; /* something happened: list again */
     bool listed;   /* a list has shown our node: its position in the queue is confirmed */
     bool watching; /* the watch on `watched` is armed */
+    bool sole;     /* `watched` alone was ahead, as of the last list: see view.h */
+    bool guarded;  /* the watch on `own` is armed, too */
     bool pause;    /* wait a moment before the next command */
     bool looks_first;    /* it has yet to look whether somebody is there, before it creates its node */
     bool found_somebody; /* it looked, and somebody was there: it is GONE without a node */

@@ -100,6 +100,13 @@ void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char
     memcpy(mark + n, text, strlen(text) + 1);
 }
 
+bool pdk__name_may_be_exchanged(const char *text, const struct pdk__name *name) {
+    const char *label = tokens[0].token; /* a lock's, and of Curator's names alone */
+    size_t length = pdk__name_mark_length(text, name), n = strlen(label);
+    /* No token of a writer's is shorter than this label. */
+    return name->kind == PDK__WRITER && memcmp(text + length - n, label, n) != 0;
+}
+
 size_t pdk__name_mark_length(const char *text, const struct pdk__name *name) {
     return strlen(text) - (name->sequence <= -1000000000 ? 11 : 10);
 }

@@ -67,6 +67,10 @@ int32_t pdk__sequence_compare(int32_t a, int32_t b);
  * last 12 count a session's contenders, the others are the session's own. */
 void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char *uuid, char mark[PDK__MARK_SIZE]);
 
+/* May its contender hand its number on to another node of its own, as a writer does that reads from now on? In Curator's
+ * names a read/write lock's writer has a label of its own; in kazoo's it looks like a lock's contender. */
+bool pdk__name_may_be_exchanged(const char *text, const struct pdk__name *name);
+
 /* The length of a name before its sequence. */
 size_t pdk__name_mark_length(const char *text, const struct pdk__name *name);
 

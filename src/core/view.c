@@ -24,6 +24,7 @@ struct blockers {
     bool in_queue;
     size_t mark_length;
     int32_t count, nearest, marked;
+    bool may_be_exchanged; /* the nearest one */
 };
 
 /* Is this sequence nearer to the end of the queue than the kept one? */
@@ -42,6 +43,7 @@ static void count_ahead(struct pdk__view *view, const char *name, const struct p
     b->count++;
     if (is_later(other->sequence, b->nearest, view->blocker[0] != '\0')) {
         b->nearest = other->sequence;
+        b->may_be_exchanged = pdk__name_may_be_exchanged(name, other);
         view_keep(view->blocker, name);
     }
 }
@@ -80,11 +82,19 @@ static void view_begin(struct pdk__view *view, size_t count, const struct pdk__v
     view->beyond_limits = count > PDK__CHILDREN_MAX;
 }
 
+/* Nodes that are created later have higher numbers than ours, but for two: those of a contender that takes over a
+ * number, and those of a counter that another client has written twice. */
+static bool is_sole(const struct pdk__view *view, const struct blockers *b) {
+    return view->ahead == 1 && b->count == 1 && b->rule.blocks == pdk__blocks_always && b->rule.tolerated == 0 &&
+           b->nearest != b->me.sequence && !b->may_be_exchanged;
+}
+
 static void view_end(struct pdk__view *view, const struct blockers *b) {
     assert(b->count <= view->ahead && (b->in_queue || view->ahead == 0));
     assert((b->count > 0) == (view->blocker[0] != '\0'));
     if (b->count <= b->rule.tolerated)
         view->blocker[0] = '\0';
+    view->sole = is_sole(view, b);
 }
 
 void pdk__children_parse(struct pdk__child *children, const char *const *names, size_t count) {

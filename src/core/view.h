@@ -40,6 +40,7 @@ struct pdk__view {
     bool delays;                  /* the directory has a lock-delay: core/delay.h */
     bool beyond_limits;           /* too many children, or a contender's name too long to be handled */
     int32_t ahead;                /* contenders ahead of us, blocking or not */
+    bool sole;                    /* the blocker alone is ahead: once it is gone, nobody can be, without a list */
     char blocker[PDK__NAME_SIZE]; /* the nearest one that blocks us, or "" when we are admitted */
     char marked[PDK__NAME_SIZE];  /* the newest node with our mark that is not `own`, or "" */
 };

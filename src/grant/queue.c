@@ -379,6 +379,13 @@ void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *
     pdk__queue_advance(queue);
 }
 
+void pdk__queue_rejoin(struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
+    end_admission(queue);
+    drop_entry(queue);
+    pdk__queue_advance(queue);
+}
+
 /* ---- its end */
 
 void pdk__queue_fail(struct pdk__queue *queue, pdk_status status, const char *why) {

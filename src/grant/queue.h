@@ -119,6 +119,8 @@ void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant);
  * queue's entry. */
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant);
 void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *why);
+/* Its node goes, and its claims queue again behind all others, with another one. */
+void pdk__queue_rejoin(struct pdk__queue *queue);
 /* All its claims fail: it may not begin. */
 void pdk__queue_fail(struct pdk__queue *queue, pdk_status status, const char *why);
 /* Cancel its claims, and all that come later. For a queue of few claims. */

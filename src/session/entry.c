@@ -43,7 +43,7 @@ void pdk__entry_unref(struct pdk__entry *entry) {
 
 /* Watch the node of a held entry, if it is still held then. */
 static void watch_own_after(struct pdk__entry *entry, int64_t ns) {
-    entry->own_watched = false;
+    entry->own_watched = entry->own_armed = false;
     if (entry->queued && entry->c.phase == PDK__HELD)
         pdk__alarm_set(entry->s, &entry->settle, pdk__now(entry->s) + ns);
 }
@@ -57,6 +57,7 @@ static void show_own(struct pdk__entry *entry, const struct pdk__reply *reply) {
 
 static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
+    entry->own_armed = entry->own_watched && reply && reply->result == PDK__OK;
     if (reply && reply->result != PDK__OK && entry->own_path)
         pdk__watches_failed(s, entry->own_path, &entry->watcher);
     if (reply && reply->result == PDK__NO_NODE)
@@ -68,21 +69,29 @@ static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *
     pdk__entry_unref(entry);
 }
 
+void pdk__entry_watch_own(struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
+    entry->own_armed = false;
+    entry->own_watched = pdk__watches_add(entry->s, entry->own_path, &entry->watcher) &&
+                         pdk__send_to_own(entry, PDK__OP_WATCH, on_own_watched);
+}
+
 static void on_settle(pdk_session *s, void *user) {
     struct pdk__entry *entry = user;
     if (entry->c.phase != PDK__HELD || entry->own_watched || s->link != PDK__LINK_CONNECTED)
         return; /* without a connection: the next LINK_UP sets the alarm */
-    if (pdk__watches_add(s, entry->own_path, &entry->watcher) && pdk__send_to_own(entry, PDK__OP_WATCH, on_own_watched))
-        entry->own_watched = true;
-    else
+    pdk__entry_watch_own(entry);
+    if (!entry->own_watched)
         watch_own_after(entry, pdk__lease_renewal_period(&s->lease));
 }
 
 /* Keep the path of our node from here on. It tells watches on our node from watches on the predecessor. */
 static void note_own(struct pdk__entry *entry) {
     char *path = entry->c.own[0] != '\0' ? pdk__child_path(entry, entry->c.own) : NULL;
-    if (entry->own_path && g_strcmp0(entry->own_path, path) != 0)
+    if (entry->own_path && g_strcmp0(entry->own_path, path) != 0) {
         pdk__watches_remove(entry->s, entry->own_path, &entry->watcher);
+        entry->own_watched = entry->own_armed = false;
+    }
     g_free(entry->own_path);
     entry->own_path = path;
 }
@@ -232,17 +241,44 @@ bool pdk__entry_is_blocked(const struct pdk__entry *entry) {
     return entry->c.phase == PDK__IN && entry->c.listed && entry->blocked;
 }
 
-static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
+void pdk__entry_unguard(struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
+    entry->own_armed = false;
+    if (entry->c.phase == PDK__IN)
+        pdk__entry_tell(entry, PDK__UNGUARDED);
+}
+
+static void own_fired(struct pdk__entry *entry, enum pdk__news news) {
+    entry->own_watched = entry->own_armed = false;
+    if (news != PDK__NEWS_CHANGED)
+        pdk__entry_tell(entry, PDK__NODE_LOST);
+    else if (entry->c.phase == PDK__IN)
+        pdk__entry_unguard(entry);
+    else
+        on_settle(entry->s, entry); /* its data was written: watch it again */
+}
+
+/* Where the node ahead is of this session too, its holder hears first that it is lost. */
+static void tell_holder_ahead(pdk_session *s, const char *path) {
+    struct pdk__entry *ahead = pdk__entries_find(s, strrchr(path, '/') + 1);
+    if (ahead && ahead->c.phase == PDK__HELD && strcmp(ahead->own_path, path) == 0)
+        pdk__entry_tell(ahead, PDK__NODE_LOST);
+}
+
+static void on_fired(struct pdk__watcher *watcher, const char *path, enum pdk__news news) {
     struct pdk__entry *entry = (struct pdk__entry *)watcher;
+    pdk_session *s = entry->s;
     if (entry->own_path && strcmp(path, entry->own_path) == 0) {
-        entry->own_watched = false;
-        if (gone)
-            pdk__entry_tell(entry, PDK__NODE_LOST);
-        else
-            on_settle(entry->s, entry); /* its data was written: watch it again */
+        own_fired(entry, news);
     } else if (entry->c.watched[0] != '\0' && strcmp(strrchr(path, '/') + 1, entry->c.watched) == 0) {
-        entry->ahead_gone = gone;
-        pdk__entry_tell(entry, PDK__POKE);
+        /* The list of a protected directory is looked at with each list, so there only a list grants. */
+        bool proof = news == PDK__NEWS_GONE && !pdk__protect_looks(s);
+        entry->ahead_gone = news != PDK__NEWS_CHANGED;
+        if (entry->ahead_gone)
+            tell_holder_ahead(s, path);
+        pdk__entry_step(
+            entry,
+            &(struct pdk__event){.type = PDK__POKE, .gone = proof, .fresh = pdk__lease_fresh(&s->lease, pdk__now(s))});
     }
 }
 

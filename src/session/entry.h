@@ -92,9 +92,10 @@ struct pdk__entry {
     struct pdk__alarm poll;   /* list again, behind a predecessor that may not be read */
     bool unwatched;           /* the predecessor may not be read, so it cannot be watched either */
     struct pdk__alarm settle; /* an entry that stays held for a while watches its own node */
-    bool own_watched;
-    bool unread;       /* its node was written to and read, and its owner then had no use for it */
-    bool ahead_gone;   /* the predecessor that it watched is gone, and no list was read since */
+    bool own_watched;         /* its watch was asked for, and has not fired */
+    bool own_armed;           /* its watch stands, says the answer */
+    bool unread;              /* its node was written to and read, and its owner then had no use for it */
+    bool ahead_gone;          /* the predecessor that it watched is gone, and no list was read since */
     char *pledge;      /* the path of its pledge (core/delay.h), deleted before its node is; NULL: none, or broken */
     bool pledged;      /* a quorum has it */
     bool pledge_stays; /* the newest delete of it may not have been executed */
@@ -122,12 +123,16 @@ struct pdk__entry *pdk__entry_make(pdk_session *s, const char *dir, const char *
 struct pdk__entry *pdk__entry_ref(struct pdk__entry *entry);
 void pdk__entry_unref(struct pdk__entry *entry);
 
+/* Read its node, leaving a watch. entry->own_watched, or it could not be sent. The answer may end it. */
+void pdk__entry_watch_own(struct pdk__entry *entry);
 /* Bring an event to the contender, carry out its command, and tell the owner. */
 void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event);
 /* The same, for an event that has a type alone. */
 void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type);
 /* A held entry has another owner from now on. That owner hears of earlier writes to its node. */
 void pdk__entry_give(struct pdk__entry *entry, struct pdk__entry_owner *owner);
+/* Its own node is not watched any more. */
+void pdk__entry_unguard(struct pdk__entry *entry);
 /* The owner gives the entry up to the reaper, and keeps its reference. */
 void pdk__entry_leave(struct pdk__entry *entry);
 /* The same, and give the owner's reference back. NULL is allowed. */

@@ -21,10 +21,10 @@ void pdk__live_query_unref(struct pdk__live_query *l) {
 
 static struct pdk__live_query *live_query_of(struct pdk__watcher *watcher) { return (struct pdk__live_query *)watcher; }
 
-static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
+static void on_fired(struct pdk__watcher *watcher, const char *path, enum pdk__news news) {
     struct pdk__live_query *l = live_query_of(watcher);
     if (l->calls->fired) /* its key stays in l->keys: that does no harm */
-        l->calls->fired(l, path, gone);
+        l->calls->fired(l, path, news != PDK__NEWS_CHANGED);
     pdk__live_query_look(l);
 }
 

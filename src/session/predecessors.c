@@ -61,7 +61,7 @@ static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply
         pdk__log(s, PDK_LOG_DEBUG, "%s is gone, says the leader", ask->path);
         if (pdk__name_is_unique(strrchr(ask->path, '/') + 1) && g_hash_table_size(s->predecessors.gone) < GONE_MAX)
             g_hash_table_add(s->predecessors.gone, g_strdup(ask->path));
-        pdk__watches_fired(s, ask->path, PDK__ZK_DELETED);
+        pdk__watches_told_gone(s, ask->path);
     } else if (reply && reply->result == PDK__NOT_ALLOWED && is_waiting(ask->entry)) {
         pdk__entry_tell(ask->entry, PDK__POKE);
     }

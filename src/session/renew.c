@@ -35,6 +35,8 @@ static void renew_on_barrier(pdk_session *s, void *user, const struct pdk__reply
         return;
     if (reply && reply->result == PDK__NO_NODE)
         pdk__entry_tell(entry, PDK__NODE_LOST);
+    else if (reply && reply->result == PDK__NOT_ALLOWED)
+        pdk__entry_unguard(entry); /* the server keeps back the events of what we may not read */
     pdk__entry_unref(entry);
     (void)s;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone);
+static void on_fired(struct pdk__watcher *watcher, const char *path, enum pdk__news news);
 static void unowned_keep(struct pdk__watcher *watcher) { (void)watcher; } /* the session's, and lives as long */
 
 /* Embedded first: the watcher is how an event finds its session. */
@@ -28,9 +28,9 @@ void pdk__unowned_clear(pdk_session *s) {
     g_free(s->unowned);
 }
 
-static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
+static void on_fired(struct pdk__watcher *watcher, const char *path, enum pdk__news news) {
     struct pdk__unowned *u = (struct pdk__unowned *)watcher;
-    (void)gone; /* or written to: then it is read again */
+    (void)news; /* gone, or written to: then it is read again */
     pdk__assert_locked(u->s);
     g_hash_table_remove(u->paths, path);
 }

@@ -7,7 +7,7 @@
 /* The news for the watchers of a key. */
 struct fired {
     char *path;
-    bool gone;
+    enum pdk__news news;
 };
 
 static size_t cost(const char *key) { return strlen(key) + 4; }
@@ -56,7 +56,7 @@ static void fire_one(pdk_session *s, void *item, void *user) {
     struct pdk__watcher *watcher = item;
     const struct fired *fired = user;
     (void)s;
-    watcher->fired(watcher, fired->path, fired->gone);
+    watcher->fired(watcher, fired->path, fired->news);
     watcher->unref(watcher);
 }
 
@@ -66,7 +66,7 @@ static void free_fired(void *user) {
     g_free(fired);
 }
 
-static void fire(pdk_session *s, const char *key, const char *path, bool gone) {
+static void fire(pdk_session *s, const char *key, const char *path, enum pdk__news news) {
     gpointer own_key, watchers;
     if (!g_hash_table_steal_extended(s->watches, key, &own_key, &watchers))
         return;
@@ -78,20 +78,25 @@ static void fire(pdk_session *s, const char *key, const char *path, bool gone) {
     }
     g_free(own_key);
     struct fired *fired = g_new(struct fired, 1);
-    *fired = (struct fired){g_strdup(path), gone};
+    *fired = (struct fired){g_strdup(path), news};
     pdk__chore_each(s, list, fire_one, free_fired, fired);
 }
 
 void pdk__watches_fired(pdk_session *s, const char *path, enum pdk__zk_event event) {
     pdk__assert_locked(s);
-    bool gone = event == PDK__ZK_DELETED;
+    enum pdk__news news = event == PDK__ZK_DELETED ? PDK__NEWS_GONE : PDK__NEWS_CHANGED;
     if (event != PDK__ZK_CHILDREN)
-        fire(s, path, path, gone);
+        fire(s, path, path, news);
     if (event != PDK__ZK_CHANGED) {
         char *key = pdk__watches_children_key(path);
-        fire(s, key, path, gone);
+        fire(s, key, path, news);
         g_free(key);
     }
+}
+
+void pdk__watches_told_gone(pdk_session *s, const char *path) {
+    pdk__assert_locked(s);
+    fire(s, path, path, PDK__NEWS_GONE_TOLD);
 }
 
 void pdk__watches_reset(pdk_session *s) {

@@ -8,9 +8,12 @@
 
 #include "session/session.h"
 
+/* The news of a watch. A deletion that the leader has told is as true, but other news of this connection may be late. */
+enum pdk__news { PDK__NEWS_CHANGED, PDK__NEWS_GONE, PDK__NEWS_GONE_TOLD };
+
 /* Embedded first in the watcher's own struct. */
 struct pdk__watcher {
-    void (*fired)(struct pdk__watcher *watcher, const char *path, bool gone);
+    void (*fired)(struct pdk__watcher *watcher, const char *path, enum pdk__news news);
     void (*ref)(struct pdk__watcher *watcher);
     void (*unref)(struct pdk__watcher *watcher);
 };
@@ -24,6 +27,8 @@ void pdk__watches_remove(pdk_session *s, const char *key, struct pdk__watcher *w
 void pdk__watches_failed(pdk_session *s, const char *key, struct pdk__watcher *watcher);
 /* The watch on path fired: tell its watchers. */
 void pdk__watches_fired(pdk_session *s, const char *path, enum pdk__zk_event event);
+/* The leader says that the node is gone: tell its watchers. */
+void pdk__watches_told_gone(pdk_session *s, const char *path);
 /* A new handle: no watch is left. */
 void pdk__watches_reset(pdk_session *s);
 

@@ -74,7 +74,7 @@ bool spoil_exchange(struct history *h, struct sim_random *chance) {
     return at >= 0;
 }
 
-/* With all healed, its owner goes on renewing for an hour. */
+/* With all healed, and nothing refused, its owner goes on renewing for an hour. */
 bool spoil_never_exchanged(struct history *h, struct sim_random *chance) {
     int32_t at = mutation_pick(h, chance, is_exchange);
     if (at < 0)
@@ -85,5 +85,10 @@ bool spoil_never_exchanged(struct history *h, struct sim_random *chance) {
     longer.a = later.a = longer.at + 2 * HOUR;
     later.at += HOUR;
     mutation_remove(h, at);
+    for (int32_t i = at - 1; i >= 0; i--)
+        if (h->events[i].kind == HISTORY_TAINTED) {
+            mutation_remove(h, i);
+            at--;
+        }
     return mutation_insert(h, at, later) && mutation_insert(h, at, longer) && mutation_insert(h, at, healed);
 }

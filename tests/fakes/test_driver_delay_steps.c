@@ -265,6 +265,30 @@ START_TEST(an_ask_is_told) {
 }
 END_TEST
 
+/* ---- the first record of a path */
+
+/* The second keeps no delay, and has listed before the first has made the record. It is granted on an event, without another list. So it
+ * goes first, and not behind a holder whose delay it does not know of. */
+START_TEST(somebody_who_has_seen_no_record_goes_first) {
+    begin(1);
+    pdk_lock_unref(second->lock);
+    ck_assert_int_eq(pdk_lock_new(second->session, "/locks/one", NULL, &second->lock), PDK_OK);
+    platform_refuse(PDK__OP_GET, 1000);
+    acquire(first);
+    acquire(second);
+    ck_assert_uint_eq(first->answers + second->answers, 0);
+    platform_refuse(PDK__OP_GET, 0);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(first->answers, 0);
+    ck_assert(rival_is_valid(second));
+    rival_release(second);
+    platform_pass(SECOND);
+    ck_assert(rival_is_valid(first));
+    acquire(second);
+    ck_assert_str_eq(pdk_status_name(second->status), "PDK_MISMATCH");
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("driver_delay_steps");
     TCase *cases = tcase_create("driver_delay_steps");
@@ -275,6 +299,7 @@ int main(void) {
     tcase_add_test(cases, the_lease_is_over_when_it_is_connected_again);
     tcase_add_test(cases, a_new_node_has_a_pledge_of_its_own);
     tcase_add_loop_test(cases, an_ask_is_told, 0, 2);
+    tcase_add_test(cases, somebody_who_has_seen_no_record_goes_first);
     suite_add_tcase(suite, cases);
     return ts_run_suite(suite);
 }

@@ -148,8 +148,8 @@ static const exit_state of_stripes[] = {
     {"recovery in a stripe: list unanswered", RECOVERY(TS_OP_GET_CHILDREN), POKED, .in_front = true},
     {"waiting for its turn", BEHIND, .in_front = true},
     {"waiting in the stripes", BEHIND},
-    {"a stripe is free, asking", LOST(TS_OP_GET_CHILDREN), POKED},
-    {"a stripe is ours, unknown to us", UNKNOWN(TS_OP_GET_CHILDREN), POKED},
+    {"watching in a stripe, lost", LOST(TS_OP_GET_DATA), POKED, .in_front = true},
+    {"watched in a stripe, unknown to us", UNKNOWN(TS_OP_GET_DATA), POKED, .in_front = true},
     {"granted, not delivered", .granted = true},
 };
 

@@ -51,6 +51,7 @@ static void change_node(struct model *m, int32_t client, int32_t which, enum mod
     for (int32_t n = 0; n < k->entries_count; n++)
         if (model_mark(client, k->entries[n].mark) == name.mark) {
             k->entries[n].removed = true;
+            k->entries[n].removed_behind = model_is_behind(m, client, &k->entries[n], name);
             m->seen.removed_holds += k->entries[n].c.phase == PDK__HELD;
         }
     effect.created = false;

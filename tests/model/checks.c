@@ -54,6 +54,10 @@ static int32_t blockers(const struct model *m, struct ts_fake_name me, struct ts
     return count;
 }
 
+bool model_is_behind(const struct model *m, int32_t client, const struct model_entry *p, struct ts_fake_name me) {
+    return blockers(m, me, p->exchanged) > model_rule(m, client).tolerated;
+}
+
 void model_check_blocked(struct model *m, int32_t client, const struct model_entry *p,
                          const struct ts_fake_reply *list) {
     struct ts_fake_name me = model_name(p->c.own);
@@ -113,7 +117,7 @@ static void note_created(struct model *m, struct ts_fake_name name) {
     for (int32_t i = 0; i < m->config.clients; i++)
         for (int32_t n = 0; n < m->now->clients[i].entries_count; n++)
             if (model_mark(i, m->now->clients[i].entries[n].mark) == name.mark)
-                m->now->clients[i].entries[n].removed = false;
+                m->now->clients[i].entries[n].removed = m->now->clients[i].entries[n].removed_behind = false;
 }
 
 void model_check_effect(struct model *m, int32_t session, const struct ts_fake_effect *effect, bool by_request) {
@@ -154,6 +158,8 @@ static bool check_admitted(struct model *m, int32_t client, int32_t entry) {
     const struct ts_fake_node *node = own_node(m, p);
     if (!k->lease)
         model_break(m, "no grant without a fresh lease", "client %c", 'A' + client);
+    if (p->removed_behind)
+        model_break(m, "a grant knows that its node was deleted before its turn", "client %c", 'A' + client);
     if (p->removed) {
         m->seen.removed_holds++;
         return false;

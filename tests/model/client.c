@@ -153,7 +153,7 @@ void model_receive(struct model *m, int32_t client) {
     haunt(&m->now->clients[client], &packet);
     if (packet.packet != TS_FAKE_REPLY) {
         if (packet.packet != TS_FAKE_CHILDREN)
-            model_entry_watch_fired(m, client, packet.name, packet.packet == TS_FAKE_DELETED);
+            model_entry_watch_fired(m, client, packet.name, packet.packet == TS_FAKE_DELETED, false);
         return;
     }
     if (proves_quorum(packet.kind, packet.result))

@@ -209,6 +209,8 @@ ALWAYS void code_contender(struct codec *c, struct pdk__contender *k) {
     k->list_due = code_bool(c, k->list_due);
     k->listed = code_bool(c, k->listed);
     k->watching = code_bool(c, k->watching);
+    k->sole = code_bool(c, k->sole);
+    k->guarded = code_bool(c, k->guarded);
     k->pause = code_bool(c, k->pause);
     int32_t ahead = code_bool(c, k->ahead > 1) ? 2 : 0;
     k->ahead = c->writing ? k->ahead : ahead;
@@ -257,6 +259,7 @@ ALWAYS void code_entry(struct codec *c, struct model_client *k, int32_t client, 
         code_grant(c, &p->grant, k);
     p->pausing = code_bool(c, p->pausing);
     p->removed = code_bool(c, p->removed);
+    p->removed_behind = p->removed && code_bool(c, p->removed_behind);
     p->registered = code_bool(c, p->registered);
     if (model_never_waits(c->m, client))
         p->blocked = code_bool(c, p->blocked);

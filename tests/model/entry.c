@@ -73,12 +73,14 @@ void model_renew(struct model *m, int32_t client) {
         submit(m, client, -1, PDK__OP_BARRIER, (struct ts_fake_name){0, 0}, 0, FOR_RENEWAL);
 }
 
-void model_entry_settle(struct model *m, int32_t client, int32_t entry) {
-    struct model_entry *p = entry_of(m, client, entry);
-    if (p->c.phase != PDK__HELD || !model_is_connected(m, client_of(m, client)))
-        return;
-    p->own_watch = MODEL_SENT;
+static void watch_own(struct model *m, int32_t client, int32_t entry) {
+    entry_of(m, client, entry)->own_watch = MODEL_SENT;
     submit_own(m, client, entry, PDK__OP_WATCH, FOR_OWN_WATCH);
+}
+
+void model_entry_settle(struct model *m, int32_t client, int32_t entry) {
+    if (entry_of(m, client, entry)->c.phase == PDK__HELD && model_is_connected(m, client_of(m, client)))
+        watch_own(m, client, entry);
 }
 
 void model_entry_ask(struct model *m, int32_t client, int32_t entry) {
@@ -126,6 +128,8 @@ static void carry_out(struct model *m, int32_t client, int32_t entry, enum pdk__
     case PDK__DO_WATCH:
         if (model_never_waits(m, client) && p->blocked)
             model_break(m, "a try does not wait", "client %c", 'A' + client);
+        if (p->c.sole && p->own_watch != MODEL_ARMED)
+            watch_own(m, client, entry);
         p->registered = true;
         submit(m, client, entry, PDK__OP_WATCH, model_name(p->c.watched), 0, FOR_WATCH);
         break;
@@ -240,7 +244,7 @@ void model_entry_leave(struct model *m, int32_t client, int32_t entry) {
     model_entry_tell(m, client, entry, PDK__LEAVE);
 }
 
-void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone) {
+void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone, bool told) {
     struct model_client *k = client_of(m, client);
     for (int32_t i = 0, count = k->entries_count; i < count && !m->broken; i++) {
         struct model_entry *p = &k->entries[i];
@@ -248,11 +252,13 @@ void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_nam
             p->own_watch = MODEL_NONE;
             if (gone)
                 model_entry_tell(m, client, i, PDK__NODE_LOST);
+            else if (p->c.phase == PDK__IN)
+                model_entry_tell(m, client, i, PDK__UNGUARDED);
             else
                 model_entry_settle(m, client, i); /* written to: watch on */
         } else if (p->registered && ts_fake_name_equal(model_name(p->c.watched), name)) {
             p->registered = false;
-            model_entry_tell(m, client, i, PDK__POKE);
+            step(m, client, i, &(struct pdk__event){.type = PDK__POKE, .gone = gone && !told, .fresh = k->lease});
         }
     }
 }
@@ -326,7 +332,8 @@ static void on_result(struct model *m, int32_t client, int32_t entry, enum pdk__
                               .result = r->result,
                               .name = name,
                               .token = r->token,
-                              .ours = r->result == PDK__OK && r->owner == client_of(m, client)->session});
+                              .ours = r->result == PDK__OK && r->owner == client_of(m, client)->session,
+                              .guarded = entry_of(m, client, entry)->own_watch == MODEL_ARMED});
 }
 
 static void on_watched(struct model *m, int32_t client, int32_t entry, const struct ts_fake_reply *r) {
@@ -350,7 +357,7 @@ static void on_asked(struct model *m, int32_t client, enum pdk__result result) {
         return;
     if (result == PDK__NO_NODE) {
         k->told = true;
-        model_entry_watch_fired(m, client, k->ghost, true);
+        model_entry_watch_fired(m, client, k->ghost, true, true);
     } else if (result != PDK__OK) {
         k->asked = false;
     }

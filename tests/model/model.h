@@ -95,9 +95,10 @@ struct model_entry {
     struct model_grant grant;
     struct ts_fake_name exchanged; /* its name is given: the node whose position it takes over */
     bool pausing;
-    bool removed;    /* an admin deleted its node */
-    bool registered; /* an event of the predecessor's node goes to it */
-    bool blocked;    /* as of the last list: somebody is ahead, other than a node of ours that is being deleted */
+    bool removed;        /* an admin deleted its node */
+    bool removed_behind; /* likewise, and somebody was ahead of it then */
+    bool registered;     /* an event of the predecessor's node goes to it */
+    bool blocked;        /* as of the last list: somebody is ahead, other than a node of ours that is being deleted */
     enum model_pending own_watch; /* of a hold */
     int32_t mark;                 /* the number of its mark among the client's */
     struct pdk__contender c;
@@ -251,7 +252,8 @@ void model_entry_leave(struct model *m, int32_t client, int32_t entry);
 void model_entry_tell(struct model *m, int32_t client, int32_t entry, enum pdk__event_type type);
 void model_entries_tell(struct model *m, int32_t client, enum pdk__event_type type);
 void model_entry_answer(struct model *m, int32_t client, struct ts_fake_reply *reply);
-void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone);
+/* told: by the leader, not by the watch. */
+void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone, bool told);
 /* A grant that is kept hears of its node's deletion. */
 void model_entry_settle(struct model *m, int32_t client, int32_t entry);
 /* Ask the leader after the predecessor. */
@@ -330,6 +332,8 @@ void model_check_effect(struct model *m, int32_t session, const struct ts_fake_e
 /* By this list it has to wait. */
 void model_check_blocked(struct model *m, int32_t client, const struct model_entry *p,
                          const struct ts_fake_reply *list);
+/* Is somebody ahead of its node, who blocks it? */
+bool model_is_behind(const struct model *m, int32_t client, const struct model_entry *p, struct ts_fake_name me);
 void model_check_grant(struct model *m, int32_t client, int32_t entry);
 /* A grant stands on another node from now on. */
 void model_check_taken_over(struct model *m, int32_t client, int32_t entry);

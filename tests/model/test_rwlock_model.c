@@ -13,7 +13,7 @@ static const struct model_row rows[] = {
      28000,
      {.clients = 3, .roles = {MODEL_WRITES, MODEL_READS, MODEL_WRITES}, .threads = {2}, .handovers = 1}},
     {"a writer and a reader any two faults", 450000, {WRITER_AND_READER, .budgets = {MAIN_FAULTS, [FAULTS] = 2}}},
-    {"readers are let in", 600000, {WRITER_AND_READERS, .budgets = {[DOWNGRADES] = 1}}},
+    {"readers are let in", 550000, {WRITER_AND_READERS, .budgets = {[DOWNGRADES] = 1}}},
     {"a downgrade any fault",
      1900000,
      {WRITER_AND_READER, .threads = {2}, .handovers = 1,

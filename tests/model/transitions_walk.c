@@ -18,7 +18,7 @@ static const char *const blockers[] = {"", "_c_other-lock-0000000001"};
 
 static const enum pdk__result results[] = {PDK__OK,          PDK__NO_NODE, PDK__NODE_EXISTS, PDK__UNKNOWN,
                                            PDK__NOT_ALLOWED, PDK__NOT_NOW, PDK__REFUSED,     PDK__LIMITED};
-enum { RESULTS = sizeof results / sizeof results[0], KEYS = 1 << 22 };
+enum { RESULTS = sizeof results / sizeof results[0], KEYS = 1 << 24 };
 
 struct walk {
     uint8_t visited[KEYS / 8];
@@ -47,6 +47,8 @@ static uint32_t pack(const struct alone *a) {
                          c->watching,
                          c->pause,
                          c->watched[0] != '\0',
+                         c->sole,
+                         c->guarded,
                          a->half};
     uint32_t key = (uint32_t)c->phase | (uint32_t)c->doing << 3;
     key |= (c->own[0] == '\0' ? 0u : strcmp(c->own, owns[1]) == 0 ? 1u : 2u) << 7;
@@ -56,7 +58,7 @@ static uint32_t pack(const struct alone *a) {
 }
 
 static struct alone unpack(uint32_t key) {
-    struct alone a = {.half = key >> 21 & 1};
+    struct alone a = {.half = key >> 23 & 1};
     struct pdk__contender *c = &a.c;
     bool *const bits[] = {&c->wanted, &c->leaving,  &c->link,   &c->named,    &c->dirless,
                           &c->proven, &c->list_due, &c->listed, &c->watching, &c->pause};
@@ -68,6 +70,8 @@ static struct alone unpack(uint32_t key) {
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
         *bits[i] = key >> (10 + i) & 1;
     strcpy(c->watched, blockers[key >> 20 & 1]);
+    c->sole = key >> 21 & 1;
+    c->guarded = key >> 22 & 1;
     return a;
 }
 
@@ -97,7 +101,7 @@ static bool is_first_of_two(const struct alone *a) {
 
 /* Every list that makes a difference. */
 static void tell_lists(struct walk *w, const struct alone *a) {
-    for (uint32_t bits = 0; bits < 512; bits++) {
+    for (uint32_t bits = 0; bits < 1024; bits++) {
         struct pdk__view view = {
             .listed = bits & 1, .exchanged_gone = bits & 2 && a->c.named, .beyond_limits = bits & 4};
         struct pdk__event event = {.type = PDK__LISTED, .result = PDK__OK, .view = &view};
@@ -107,6 +111,7 @@ static void tell_lists(struct walk *w, const struct alone *a) {
         strcpy(view.blocker, blockers[bits >> 5 & 1]);
         strcpy(view.marked, owns[(bits >> 6 & 3) % 3]);
         view.ahead = bits >> 5 & 1;
+        view.sole = view.ahead == 1 && bits & 512;
         tell(w, a, &event, false);
     }
 }
@@ -120,7 +125,7 @@ static void tell_result(struct walk *w, const struct alone *a, enum pdk__event_t
     }
     for (int i = 0; i < 2; i++) {
         event.name = owns[1 + i];
-        event.ours = i == 0;
+        event.ours = event.guarded = i == 0;
         tell(w, a, &event, half);
     }
 }
@@ -157,6 +162,8 @@ static bool may_come(const struct pdk__contender *c, enum pdk__event_type type) 
         return c->link;
     case PDK__POKE:
         return c->watched[0] != '\0';
+    case PDK__UNGUARDED:
+        return c->phase == PDK__IN;
     case PDK__NODE_LOST:
         return c->phase != PDK__UNSURE && c->phase != PDK__CANDIDATE;
     default:
@@ -168,8 +175,9 @@ static void tell_all(struct walk *w, uint32_t key) {
     const struct alone a = unpack(key);
     tell_answers(w, &a);
     for (int type = PDK__ENTER; type < PDK__CREATED; type++)
-        if (may_come(&a.c, (enum pdk__event_type)type))
-            tell(w, &a, &(struct pdk__event){.type = (enum pdk__event_type)type}, a.half);
+        for (int proof = 0; proof < 2 && may_come(&a.c, (enum pdk__event_type)type); proof++)
+            tell(w, &a, &(struct pdk__event){.type = (enum pdk__event_type)type, .gone = proof, .fresh = proof},
+                 a.half);
 }
 
 uint64_t transitions_walk(transitions_seen seen) {

@@ -111,7 +111,7 @@ JUDGES = {
     "parts": check_program("tests/fakes/test_driver_parts.c", "tests/fakes/ensembles_bench.c", *SUPPORT),
     "majority_input": server_program("tests/integration/test_majority_input.c", "tests/integration/refused.c"),
     **{name: check_program(f"tests/fakes/test_driver_{name}.c", *DRIVER_BENCH, *SUPPORT)
-       for name in ("between", "burst", "evidence", "ghost", "held_up", "limits", "news", "pauses", "permits", "records", "tries", "words")},
+       for name in ("between", "burst", "evidence", "ghost", "held_up", "limits", "news", "pauses", "permits", "records", "tries", "turn", "words")},
     "asking": check_program("tests/fakes/test_driver_unowned.c", *DRIVER_BENCH, *SUPPORT),
     "unowned": server_program("tests/integration/test_unowned.c", "tests/integration/permits.c", "tests/integration/elections.c"),
     "set_sessions": server_program("tests/integration/test_set_sessions.c", "tests/integration/set_bench.c",
@@ -133,6 +133,8 @@ JUDGES = {
     "waits": Judge("tests/model/test_delay_model.c", *SEARCH, "tests/support/common/*.c", "src/core/delay.c",
                    "src/core/names.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "delays": Judge("tests/unit/test_delay.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
+                    packages=["check", "glib-2.0"], libraries=["-lpthread"]),
+    "view": Judge("tests/unit/test_view.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
                     packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "delay_steps": check_program("tests/fakes/test_driver_delay_steps.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "delayed": server_program("tests/integration/test_lock_delay.c", "tests/integration/elections.c",

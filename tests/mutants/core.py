@@ -35,7 +35,7 @@ MUTANTS = {
     "a list shows again what the leader said to be gone": ("tests/model/entry.c", GHOST, [
         ("if (!k->told || !ts_fake_name_equal", "if (true || !ts_fake_name_equal")]),
     "nobody hears what the leader says": ("tests/model/entry.c", GHOST, [
-        ("        k->told = true;\n        model_entry_watch_fired(m, client, k->ghost, true);", "        k->told = true;")]),
+        ("        k->told = true;\n        model_entry_watch_fired(m, client, k->ghost, true, true);", "        k->told = true;")]),
     "no barrier before recovery": ("src/core/contender.c", LOSS + " --claims 1", [
         ("return PDK__DO_PROVE;", "return PDK__DO_LIST;"), ("if (!c->proven)\n        return;", "")]),
     "a lost create was not executed": ("src/core/contender.c", LOSS, [
@@ -51,11 +51,10 @@ MUTANTS = {
          "        c->watching = true;\n    else\n        c->list_due = true;\n    if (result == PDK__NOT_NOW)")]),
     "no second look after a reconnect": ("src/core/contender.c", LOSS, [
         ("c->link = true;\n        c->list_due = true;", "c->link = true;")]),
-    "no second look after a watch fired": ("src/core/contender.c", LOSS, [
-        ("c->watching = false;\n        c->list_due = true;", "")]),
+    "no second look after a watch fired": ("src/core/contender.c", THREE, [
+        ("    else\n        c->list_due = true;\n    c->watching = false;", "")]),
     "a watch that fired is a grant": ("src/core/contender.c", "model --losses 1 --touches 1", [
-        ("c->watching = false;\n        c->list_due = true;", "if (c->phase == PDK__IN && !c->leaving)\n"
-         "            c->phase = PDK__HELD;")]),
+        ("if (proves_turn(c, e))", "if (c->phase == PDK__IN && !c->leaving)")]),
     "no second look when the lease is fresh": ("src/core/contender.c", LAPSE, [
         ("if (pdk__contender_is_next(c))\n            c->list_due = true;", "")]),
     "an unanswered list is an answer": ("src/core/contender.c", REFUSE + " --lapses 1", [
@@ -105,7 +104,7 @@ MUTANTS = {
     "leaving, it keeps the right": ("src/core/contender.c", LOSS, [
         ("c->leaving = true;\n        if (c->phase == PDK__HELD)\n            c->phase = PDK__IN;", "c->leaving = true;")]),
     "a new predecessor is not watched": ("src/core/contender.c", THREE, [
-        ("c->watching = false;\n    memcpy", "memcpy")]),
+        ("c->watching = c->guarded = false;\n    c->sole", "c->guarded = false;\n    c->sole")]),
     "a barrier on a missing directory proves nothing": ("src/core/contender.c", GONE, [
         ("c->proven = e->result == PDK__OK || e->result == PDK__NO_NODE ||", "c->proven = e->result == PDK__OK ||")]),
     "hands over without bound": ("src/core/handovers.c", TURNS, [

@@ -61,7 +61,7 @@ MUTANTS = {
     "nobody hears that the lease is fresh": ("src/session/renew.c", SIM, [
         ("pdk__entries_tell_fresh(s);", "(void)s;")]),
     "a watch that fired is forgotten": ("src/session/entry.c", SIM, [
-        ("pdk__entry_tell(entry, PDK__POKE);", ""),
+        ("        entry->ahead_gone = news != PDK__NEWS_CHANGED;", "        return;"),
         ("src/session/predecessors.c", "if (!is_waiting(first)) {", "if (true) {")]),
     "a deadline never passes": ("src/grant/claim.c", SIM, [
         ("pdk__alarm_set(claim->queue->s, &claim->alarm, claim->deadline);", "")]),

@@ -8,7 +8,7 @@ MUTANTS = {
     "unowned: nobody's node is a contender": (UNOWNED, "ghost", [
         ("(reply->owner == 0 || reply->owner == INT64_MIN)", "false")]),
     "unowned: a blocker that nobody owns is waited for": ("src/core/contender.c", "contender", [
-        ("result == PDK__OK && !unowned", "result == PDK__OK")]),
+        ("result == PDK__OK && !e->unowned", "result == PDK__OK")]),
     "unowned: what was left out is left out for ever": (UNOWNED, "ghost", [
         ("    g_hash_table_remove(u->paths, path);\n}", "}")]),
     "unowned: a container is a contender": (UNOWNED, "asking", [

@@ -47,7 +47,45 @@ START_TEST(a_lost_create_was_not_executed) {
 }
 END_TEST
 
+/* ---- a turn without a list */
+
+static enum pdk__command watched_with_ours(void) {
+    return pdk__contender_step(&c, &(struct pdk__event){.type = PDK__WATCHED, .guarded = true});
+}
+
+static enum pdk__command gone(void) {
+    return pdk__contender_step(&c, &(struct pdk__event){.type = PDK__POKE, .gone = true, .fresh = true});
+}
+
+/* Not while the link is down, nor while it is up again and a list is under way: an event that came late is no proof. */
+START_TEST(the_event_grants) {
+    enum { AT_REST, DOWN, UP_AGAIN };
+    for (int link = AT_REST; link <= UP_AGAIN; link++) {
+        setup();
+        get_in();
+        ck_assert_int_eq(list("a-lock-0000000001", OWN, true), PDK__DO_WATCH);
+        ck_assert_int_eq(watched_with_ours(), PDK__DO_NOTHING);
+        if (link != AT_REST)
+            tell(PDK__LINK_DOWN);
+        if (link == UP_AGAIN)
+            ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_LIST);
+        ck_assert_int_eq(gone(), PDK__DO_NOTHING);
+        ck_assert_int_eq(c.phase, link == AT_REST ? PDK__HELD : PDK__IN);
+    }
+}
+END_TEST
+
+START_TEST(the_guard_goes_with_the_node) {
+    get_in();
+    ck_assert_int_eq(list("a-lock-0000000001", OWN, true), PDK__DO_WATCH);
+    ck_assert_int_eq(tell(PDK__NODE_LOST), PDK__DO_NOTHING);
+    ck_assert_int_eq(watched_with_ours(), PDK__DO_ENTER);
+    ck_assert(!c.guarded);
+}
+END_TEST
+
 int main(void) {
     return ts_run("contender", setup, NULL, a_blocker_that_nobody_owns, a_try_leaves_when_somebody_is_ahead,
-                  a_lost_create_is_found, a_lost_create_was_not_executed, NULL);
+                  a_lost_create_is_found, a_lost_create_was_not_executed, the_event_grants,
+                  the_guard_goes_with_the_node, NULL);
 }

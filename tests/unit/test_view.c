@@ -67,6 +67,34 @@ static void check_all(const struct row *rows, size_t count) {
         check(&rows[i]);
 }
 
+/* Is the node ahead the only one, and will nobody take over its number? */
+START_TEST(a_node_that_is_alone_ahead) {
+    static const struct {
+        const char *ahead, *other;
+        const pdk__blocks_fn *blocks;
+        int32_t spare;
+        bool sole;
+    } rows[] = {
+        {"_c_x-lock-0000000004", "_c_x-lock-0000000006", &always, 0, true},
+        {"_c_x-latch-0000000004", NULL, &always, 0, false}, /* of another queue */
+        {"_c_x-__READ__0000000004", NULL, &always, 0, true},
+        {"_c_x-lock-0000000004", "_c_x-lock-0000000003", &always, 0, false},
+        {"_c_x-lock-0000000005", NULL, &always, 0, false}, /* our own number */
+        {"_c_x-__WRIT__0000000004", NULL, &always, 0, false},
+        {"01234567012345670123456701234567__lock__0000000004", NULL, &always, 0, false},
+        {"_c_x-lock-0000000004", NULL, &shared, 0, false},
+        {"_c_x-lock-0000000004", NULL, &always, 1, false},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        const char *names[] = {rows[i].ahead, MINE "0000000005", rows[i].other};
+        struct pdk__view view;
+        look(&view, names, rows[i].other ? 3 : 2,
+             &(struct pdk__viewer){MINE, MINE "0000000005", "", {*rows[i].blocks, rows[i].spare}});
+        ck_assert_msg(view.sole == rows[i].sole, "%s", rows[i].ahead);
+    }
+}
+END_TEST
+
 START_TEST(the_nearest_ahead_blocks) {
     static const struct row rows[] = {
         {{MINE "0000000005"}, .own = MINE "0000000005", .blocks = &always},
@@ -327,8 +355,8 @@ START_TEST(a_list_may_be_too_long) {
 END_TEST
 
 int main(void) {
-    return ts_run("view", NULL, NULL, the_nearest_ahead_blocks, each_recipe_has_a_queue_of_its_own,
-                  the_rules_of_the_locks, a_node_with_the_mark_is_found, a_mark_is_the_whole_beginning,
-                  so_many_may_be_ahead, one_node_takes_over_from_another, everybody_is_ahead_of_one_without_a_node,
-                  a_name_may_be_too_long, a_list_may_be_too_long, NULL);
+    return ts_run("view", NULL, NULL, a_node_that_is_alone_ahead, the_nearest_ahead_blocks,
+                  each_recipe_has_a_queue_of_its_own, the_rules_of_the_locks, a_node_with_the_mark_is_found,
+                  a_mark_is_the_whole_beginning, so_many_may_be_ahead, one_node_takes_over_from_another,
+                  everybody_is_ahead_of_one_without_a_node, a_name_may_be_too_long, a_list_may_be_too_long, NULL);
 }
