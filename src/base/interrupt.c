@@ -76,11 +76,26 @@ bool pdk_interrupt_is_raised(const pdk_interrupt *interrupt) { return interrupt 
 
 /* ---- inside */
 
-pdk_interrupt *pdk__interrupt_attached(void) { return of_this_thread; }
+static void unref_own(void *interrupt) { pdk_interrupt_unref(interrupt); }
+
+/* A thread without an attached one sleeps on one of its own, which lives as long as the thread. */
+static GPrivate own = G_PRIVATE_INIT(unref_own);
+
+pdk_interrupt *pdk__interrupt_to_sleep_on(void) {
+    if (of_this_thread)
+        return of_this_thread;
+    pdk_interrupt *interrupt = g_private_get(&own);
+    if (!interrupt) {
+        pdk_interrupt_new(&interrupt);
+        g_private_set(&own, interrupt);
+    }
+    return interrupt;
+}
 
 bool pdk__interrupted(void) { return pdk_interrupt_is_raised(of_this_thread); }
 
-/* For ever is a day at a time, since every sleeper looks again. */
+/* For ever is a day at a time, since every sleeper looks again. There is no sem_wait: ThreadSanitizer loses track of a
+ * thread that is cancelled in it. */
 void pdk__interrupt_sleep(pdk_interrupt *interrupt, int64_t ns) {
     struct timespec at = pdk__cond_moment(MIN(ns, DAY_NS));
     sem_clockwait(&interrupt->woken, CLOCK_MONOTONIC, &at);

@@ -250,9 +250,8 @@ static pdk_status claim_await(struct pdk_claim *claim, struct pdk_hold **hold) {
                 pdk__wait(s, &claim->waiters, INT64_MAX);
         }
         received = claim_receive(claim, &status, hold, &lapsed);
-        pdk__unlock(s);
-        pdk_hold_unref(g_steal_pointer(&lapsed));
-        pdk__lock(s);
+        if (lapsed)
+            pdk__hold_drop(g_steal_pointer(&lapsed));
     } while (!received);
     return status;
 }

@@ -322,10 +322,14 @@ pdk_status pdk_hold_release(pdk_hold *hold) {
         pdk__fail(status, "pdk_hold_release: %s: already released", hold->node);
     else if (status == PDK_LOST)
         pdk__fail(status, "pdk_hold_release: %s: lost before (%s)", hold->node, pdk_reason_name(hold->loss.reason));
+    bool last = !user_free && atomic_fetch_sub(&hold->refs, 1) == 1;
     pdk__unlock(hold->s);
-    if (user_free)
+    if (user_free) { /* it may have a reference, and give it back */
         user_free(hold->loss.user);
-    pdk_hold_unref(hold);
+        pdk_hold_unref(hold);
+    } else if (last) {
+        hold_free(hold);
+    }
     pdk__cancel_back();
     return status;
 }

@@ -8,16 +8,18 @@
 
 /* A thread that waits. It is on the thread's stack. */
 struct waiter {
-    pthread_cond_t woken;
-    pdk_interrupt *interrupt; /* the thread's, on which it sleeps then; or NULL */
-    GList link;               /* in the list that it waits on */
-    GList link_in_all;        /* in monitor.all */
+    pdk_interrupt *on; /* the thread's */
+    struct pdk__monitor *monitor;
+    bool woken;        /* it is due, or was */
+    GList link;        /* in the list that it waits on */
+    GList link_in_all; /* in monitor.all */
 };
 
 void pdk__monitor_init(struct pdk__monitor *m) { pthread_mutex_init(&m->mutex, NULL); }
 
 void pdk__monitor_clear(struct pdk__monitor *m) {
-    assert(atomic_load(&m->owner) == 0 && g_queue_is_empty(&m->all.threads) && g_queue_is_empty(&m->all.sleepers));
+    assert(atomic_load(&m->owner) == 0 && m->due.count == 0);
+    assert(g_queue_is_empty(&m->all.threads) && g_queue_is_empty(&m->all.sleepers));
     pthread_mutex_destroy(&m->mutex);
 }
 
@@ -56,52 +58,33 @@ void pdk__monitor_be_fair(struct pdk__monitor *m, unsigned weight) {
     atomic_store(&m->passed, 0);
 }
 
+/* ---- waiting, and waking */
+
 /* A wait, for the thread that may be cancelled in it. */
 struct sleep {
     pdk_session *s;
     struct pdk__waiters *waiters;
     struct waiter *waiter;
     int64_t ns;
-    bool outside; /* it has given the mutex up itself */
 };
 
 static void sleep_begins(const struct sleep *sleep) {
     g_queue_push_tail_link(&sleep->waiters->threads, &sleep->waiter->link);
     g_queue_push_tail_link(&sleep->s->monitor.all.threads, &sleep->waiter->link_in_all);
-    atomic_store_explicit(&sleep->s->monitor.owner, 0, memory_order_relaxed);
+    pdk__monitor_give_up(&sleep->s->monitor);
 }
 
 static void sleep_ends(const struct sleep *sleep) {
+    pthread_mutex_lock(&sleep->s->monitor.mutex);
     atomic_store_explicit(&sleep->s->monitor.owner, pdk__this_thread(), memory_order_relaxed);
     g_queue_unlink(&sleep->waiters->threads, &sleep->waiter->link);
     g_queue_unlink(&sleep->s->monitor.all.threads, &sleep->waiter->link_in_all);
-    pthread_cond_destroy(&sleep->waiter->woken);
-}
-
-/* The thread does not have the monitor while it sleeps. */
-static void sleep_now(struct sleep *sleep) {
-    pthread_mutex_t *mutex = &sleep->s->monitor.mutex;
-    struct waiter *waiter = sleep->waiter;
-    if (waiter->interrupt) {
-        sleep->outside = true;
-        pthread_mutex_unlock(mutex);
-        pdk__interrupt_sleep(waiter->interrupt, sleep->ns);
-        pthread_mutex_lock(mutex);
-        sleep->outside = false;
-    } else if (sleep->ns == INT64_MAX) {
-        pthread_cond_wait(&waiter->woken, mutex);
-    } else {
-        struct timespec at = pdk__cond_moment(sleep->ns);
-        pthread_cond_timedwait(&waiter->woken, mutex, &at);
-    }
 }
 
 /* The thread is cancelled. It ends when this has returned. */
 static void cancelled(void *user) {
     struct sleep *sleep = user;
     pdk_session *s = sleep->s;
-    if (sleep->outside)
-        pthread_mutex_lock(&s->monitor.mutex);
     sleep_ends(sleep);
     pdk__leave_run_locked();
     pdk__unlock(s);
@@ -111,7 +94,7 @@ static void cancelled(void *user) {
 static void sleep_cancellable(struct sleep *sleep) {
     pthread_cleanup_push(cancelled, sleep);
     pdk__cancel_open();
-    sleep_now(sleep);
+    pdk__interrupt_sleep(sleep->waiter->on, sleep->ns);
     pdk__cancel_shut();
     pthread_cleanup_pop(0);
 }
@@ -121,26 +104,42 @@ bool pdk__wait(pdk_session *s, struct pdk__waiters *waiters, int64_t until) {
     int64_t left = until == INT64_MAX ? INT64_MAX : until - pdk__now(s);
     if (left <= 0)
         return false;
-    struct waiter waiter = {.interrupt = pdk__interrupt_attached(), .link.data = &waiter, .link_in_all.data = &waiter};
-    struct sleep sleep = {s, waiters, &waiter, left, false};
-    pdk__cond_init(&waiter.woken);
+    struct waiter waiter = {.on = pdk__interrupt_to_sleep_on(), .monitor = &s->monitor};
+    struct sleep sleep = {s, waiters, &waiter, left};
+    waiter.link.data = waiter.link_in_all.data = &waiter;
     sleep_begins(&sleep);
     if (pdk__leave_possible())
         sleep_cancellable(&sleep);
     else
-        sleep_now(&sleep);
+        pdk__interrupt_sleep(waiter.on, left);
     sleep_ends(&sleep);
     return true;
 }
 
-void pdk__wake(struct pdk__waiters *waiters) {
-    for (GList *link = waiters->threads.head; link; link = link->next) {
-        struct waiter *waiter = link->data;
-        if (waiter->interrupt)
-            pdk__interrupt_wake(waiter->interrupt);
-        else
-            pthread_cond_signal(&waiter->woken);
+static void wake_soon(struct waiter *waiter) {
+    struct pdk__due_threads *due = &waiter->monitor->due;
+    if (waiter->woken)
+        return;
+    waiter->woken = true;
+    if (due->count < PDK__WOKEN_LATER)
+        due->of[due->count++] = pdk_interrupt_ref(waiter->on);
+    else
+        pdk__interrupt_wake(waiter->on);
+}
+
+void pdk__monitor_give_up_and_wake(struct pdk__monitor *m) {
+    struct pdk__due_threads due = m->due;
+    m->due.count = 0;
+    pthread_mutex_unlock(&m->mutex);
+    for (unsigned i = 0; i < due.count; i++) {
+        pdk__interrupt_wake(due.of[i]);
+        pdk_interrupt_unref(due.of[i]);
     }
+}
+
+void pdk__wake(struct pdk__waiters *waiters) {
+    for (GList *link = waiters->threads.head; link; link = link->next)
+        wake_soon(link->data);
     for (GList *link = waiters->sleepers.head; link; link = link->next) {
         struct pdk__sleeper *sleeper = link->data;
         sleeper->woken(sleeper);

@@ -3,11 +3,15 @@
  *     thread ── pdk__lock ──► has the monitor ── pdk__unlock ──►
  *                                │      ▲
  *                     pdk__wait  ▼      │  pdk__wake, the moment, or the end of the session
- *                              waits, on a condition of its own
+ *                              waits, on its interrupt
  *
- * Each thread that waits has a condition of its own, in a list of the threads that wait for the same thing. An event
- * wakes the threads on its own list, and no others. The end of a session wakes all that wait in it. A call that has a
- * callback waits on the same lists, without a thread (call.h).
+ * Each thread that waits has an interrupt (base/interrupt.h), in a list of the threads that wait for the same thing. An
+ * event wakes the threads on its own list, and no others. The end of a session wakes all that wait in it. A call that
+ * has a callback waits on the same lists, without a thread (call.h).
+ *
+ * A thread that is woken needs the monitor. So it is woken as soon as the monitor is free: else it would run into the
+ * thread that wakes it, and sleep again. It may be gone by then, woken by something else, so its interrupt has a
+ * reference until it is woken. The monitor, too, may be gone by then.
  *
  * A thread that has the monitor is not cancelled. A thread that waits is, if its call has said how to leave
  * (base/cancel.h).
@@ -20,6 +24,7 @@
 
 #include <assert.h>
 #include <glib.h>
+#include <paddock/interrupt.h>
 #include <paddock/session.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,13 +43,23 @@ struct pdk__sleeper {
     GList link; /* in the list that it waits on, with data while it is there */
 };
 
+/* So many threads are woken when the monitor is free. Others are woken under it: then many are woken anyway. */
+#define PDK__WOKEN_LATER 8
+
+/* The threads that are to be woken. */
+struct pdk__due_threads {
+    unsigned count;
+    pdk_interrupt *of[PDK__WOKEN_LATER]; /* references */
+};
+
 struct pdk__monitor {
     pthread_mutex_t mutex;
     _Atomic uint64_t owner;  /* the thread that has it; 0: none */
     struct pdk__waiters all; /* every thread that waits in this session, and every call without a thread */
-    atomic_uint queued;      /* the threads that have met another one in it, and wait */
-    atomic_uint turns;       /* how many of these threads have had it */
-    atomic_uint passed;      /* how much weight has come in ahead of them since then */
+    struct pdk__due_threads due;
+    atomic_uint queued; /* the threads that have met another one in it, and wait */
+    atomic_uint turns;  /* how many of these threads have had it */
+    atomic_uint passed; /* how much weight has come in ahead of them since then */
 };
 
 void pdk__monitor_init(struct pdk__monitor *m);
@@ -54,6 +69,8 @@ void pdk__monitor_queue(struct pdk__monitor *m);
 /* Leave, and enter again as soon as a thread that waits has had a turn, or 2 ms later. A thread that left and entered
  * at once would nearly always be ahead of the waiting threads, since the mutex wakes them too late. */
 void pdk__monitor_let_others(struct pdk__monitor *m);
+/* For pdk__monitor_give_up: threads are due. */
+void pdk__monitor_give_up_and_wake(struct pdk__monitor *m);
 /* Somebody waits, and this thread would come in ahead. It may, but not again and again. */
 void pdk__monitor_be_fair(struct pdk__monitor *m, unsigned weight);
 
@@ -77,10 +94,17 @@ static inline void pdk__monitor_enter_as(struct pdk__monitor *m, unsigned weight
 
 static inline void pdk__monitor_enter(struct pdk__monitor *m) { pdk__monitor_enter_as(m, PDK__CALLERS_WEIGHT); }
 
-static inline void pdk__monitor_leave(struct pdk__monitor *m) {
+static inline void pdk__monitor_give_up(struct pdk__monitor *m) {
     assert(pdk__monitor_is_mine(m));
     atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
-    pthread_mutex_unlock(&m->mutex);
+    if (m->due.count > 0)
+        pdk__monitor_give_up_and_wake(m);
+    else
+        pthread_mutex_unlock(&m->mutex);
+}
+
+static inline void pdk__monitor_leave(struct pdk__monitor *m) {
+    pdk__monitor_give_up(m);
     pdk__cancel_back();
 }
 
@@ -92,7 +116,7 @@ bool pdk__wait(pdk_session *s, struct pdk__waiters *waiters, int64_t until);
  * allowed. Under the monitor. */
 void pdk__sleep_on(struct pdk__waiters *waiters, struct pdk__sleeper *sleeper);
 void pdk__sleep_off(struct pdk__waiters *waiters, struct pdk__sleeper *sleeper);
-/* Wake the waiters of a list. Under the monitor. */
+/* Wake the waiters of a list: the threads, when the monitor is free. Under the monitor. */
 void pdk__wake(struct pdk__waiters *waiters);
 /* Wake all that wait in the session: it has ended. Under the monitor. */
 void pdk__wake_all(pdk_session *s);

@@ -2,8 +2,8 @@
  * resolution, the clock, random numbers, the timer and the wake-ups.
  *
  * The real one is threads.c over libzookeeper. A simulation brings its own, and the same driver runs in its time. Calls
- * that block (pdk_lock_acquire, pdk_session_close …) wait on conditions in real time: they are for the real platform,
- * or for threads that sleep on an interrupt which the simulation keeps (tests/support/simulated/sim_thread.h).
+ * that block (pdk_lock_acquire, pdk_session_close …) sleep in real time: they are for the real platform, or for threads
+ * that sleep on an interrupt which the simulation keeps (tests/support/simulated/sim_thread.h).
  */
 #ifndef PDK_SESSION_PLATFORM_H
 #define PDK_SESSION_PLATFORM_H

@@ -16,7 +16,8 @@ DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/deeds.c", "tests/fake
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c", "testing/*.c"]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
 # A simulated thread sleeps in simulated time: tests/support/simulated/sim_thread.c.
-WRAPPED = {"sim_thread.c": ["-Wl,--wrap=pdk__interrupt_sleep,--wrap=pdk__interrupt_wake"]}
+WRAPPED = {"sim_thread.c": ["-Wl,--wrap=pdk__interrupt_sleep,--wrap=pdk__interrupt_wake"],
+           "test_monitor.c": ["-Wl,--wrap=pdk__interrupt_wake,--wrap=sem_destroy"]}
 
 
 class Judge:
@@ -141,6 +142,8 @@ JUDGES = {
                              "tests/integration/refused.c"),
     "ensure": server_program("tests/integration/test_ensure.c", "tests/integration/refused.c"),
     "figures": server_program("tests/integration/test_stats.c", "tests/integration/refused.c"),
+    "monitor": Judge("tests/unit/test_monitor.c", "tests/support/common/*.c", "src/session/monitor.c", "src/base/*.c",
+                     packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "openmetrics": Judge("tests/unit/test_stats_text.c", "tests/support/common/*.c", "src/session/stats_text.c", "src/core/histogram.c",
                           packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "closed": server_program("tests/integration/test_close.c", "tests/integration/elections.c", "tests/integration/event_log.c",

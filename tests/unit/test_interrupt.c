@@ -94,8 +94,31 @@ START_TEST(a_raise_before_the_sleep_ends_the_sleep) {
 }
 END_TEST
 
+static gpointer on_what(gpointer ignored) {
+    (void)ignored;
+    return pdk_interrupt_ref(pdk__interrupt_to_sleep_on());
+}
+
+/* With a reference it outlives the thread. */
+START_TEST(a_thread_without_one_sleeps_on_its_own) {
+    pdk_interrupt *mine = pdk__interrupt_to_sleep_on(), *attached = make();
+    ck_assert_ptr_nonnull(mine);
+    ck_assert_ptr_eq(pdk__interrupt_to_sleep_on(), mine);
+    ck_assert_int_eq(pdk_interrupt_attach(attached), PDK_OK);
+    ck_assert_ptr_eq(pdk__interrupt_to_sleep_on(), attached);
+    pdk_interrupt_detach();
+    ck_assert_ptr_eq(pdk__interrupt_to_sleep_on(), mine);
+    pdk_interrupt *others = g_thread_join(g_thread_new("sleeps", on_what, NULL));
+    ck_assert_ptr_ne(others, mine);
+    pdk__interrupt_wake(others);
+    pdk__interrupt_sleep(others, INT64_MAX);
+    pdk_interrupt_unref(others);
+    pdk_interrupt_unref(attached);
+}
+END_TEST
+
 int main(void) {
     return ts_run("interrupt", NULL, NULL, it_stays_raised_until_it_is_cleared, a_thread_has_one_and_it_has_one_thread,
                   the_thread_keeps_it, nothing_is_allowed_where_it_can_be, a_raise_before_the_sleep_ends_the_sleep,
-                  NULL);
+                  a_thread_without_one_sleeps_on_its_own, NULL);
 }
