@@ -32,7 +32,7 @@ static int64_t lease_of(const struct pdk_set *set) {
     int64_t words[PDK__MAJORITY_MOST];
     for (guint i = 0; i < set->count; i++) {
         const struct pdk_hold *hold = atomic_load(&set->part[i].hold);
-        words[i] = hold ? atomic_load(&hold->until) : PDK__LAPSED;
+        words[i] = hold ? pdk__hold_until(hold) : PDK__LAPSED;
     }
     return pdk__majority_until(words, set->count, set->need);
 }

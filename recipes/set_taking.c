@@ -402,7 +402,7 @@ int64_t pdk__taking_sure_until(const struct pdk__taking *t) {
     int64_t until = INT64_MAX;
     for (guint i = 0; i < t->m.count; i++)
         if (pdk__majority_holds(&t->m, i))
-            until = MIN(until, atomic_load(&t->rights[i].hold->until));
+            until = MIN(until, pdk__hold_until(t->rights[i].hold));
     return until;
 }
 

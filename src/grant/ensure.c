@@ -56,7 +56,7 @@ pdk_status pdk__ensuring_step(struct pdk__call *c) {
     }
     if (pdk__call_is_late(c))
         return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no renewal within request_timeout_ms", c->name, e->hold->node);
-    return pdk__call_waits(c, &e->hold->waiters, INT64_MAX);
+    return pdk__call_waits(c, pdk__hold_await(e->hold), INT64_MAX);
 }
 
 void pdk__ensuring_leave(struct pdk__call *c) {

@@ -52,7 +52,9 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     pdk__assert_locked(s);
     struct pdk_hold *hold = g_new0(struct pdk_hold, 1);
     atomic_init(&hold->refs, 1);
-    atomic_init(&hold->until, s->lease.end);
+    atomic_init(&hold->until, INT64_MAX);
+    hold->lease_end = &pdk__registry_of(s)->lease_end;
+    assert(atomic_load(hold->lease_end) == s->lease.end);
     hold->s = s;
     pdk__loss_init(&hold->loss, s, &loss_kind);
     hold->queue = pdk__queue_ref(queue);
@@ -84,15 +86,26 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, 
     hold->old_sequencer = g_steal_pointer(&hold->sequencer);
 }
 
+/* Its own word is read last: a thread that finds the lease passed has written it before anybody can hear of that. */
+int64_t pdk__hold_until(const struct pdk_hold *hold) {
+    int64_t lease_end = atomic_load(hold->lease_end), own = atomic_load(&hold->until);
+    return MIN(lease_end, own);
+}
+
+/* It was found passed at `now`. true: it is lapsed for every thread from here on. false: the lease was renewed, or the
+ * limit moved, before the clock was read, so look again. */
+static bool lapse(const pdk_hold *hold, int64_t now) {
+    _Atomic int64_t *word = (_Atomic int64_t *)&hold->until;
+    int64_t own = atomic_load(word), lease_end = atomic_load(hold->lease_end);
+    return own > 0 && MIN(own, lease_end) <= now && atomic_compare_exchange_strong(word, &own, PDK__LAPSED);
+}
+
 /* true: the hold was valid at *now. */
 static bool is_valid(const pdk_hold *hold, int64_t *now) {
-    int64_t until = atomic_load(&hold->until);
-    while (until > 0) {
+    for (int64_t until; (until = pdk__hold_until(hold)) > 0;) {
         if ((*now = pdk__now(hold->s)) < until)
             return true;
-        /* From here on it is lapsed for every thread. If a renewal came first, look again. */
-        _Atomic int64_t *word = (_Atomic int64_t *)&hold->until;
-        if (atomic_compare_exchange_strong(word, &until, PDK__LAPSED))
+        if (lapse(hold, *now))
             return false;
     }
     return false;
@@ -108,6 +121,8 @@ static void hold_end(struct pdk_hold *hold, bool kept, int64_t now) {
     pdk__alarm_off(&hold->limit);
     pdk__hold_disown(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
+    if (hold->awaited.data)
+        g_queue_unlink(&pdk__registry_of(hold->s)->awaited, &hold->awaited);
     pdk__wake(&hold->waiters);
     pdk__grant_hold_ended(g_steal_pointer(&hold->grant), hold, kept);
 }
@@ -163,20 +178,14 @@ void pdk__hold_drop(struct pdk_hold *hold) {
     hold_free(hold);
 }
 
-void pdk__hold_extend(struct pdk_hold *hold, int64_t end_ns) {
+struct pdk__waiters *pdk__hold_await(struct pdk_hold *hold) {
     pdk__assert_locked(hold->s);
-    int64_t now = pdk__now(hold->s), until = atomic_load(&hold->until);
-    end_ns = MIN(end_ns, hold->latest);
-    while (until > now && until < end_ns && !atomic_compare_exchange_weak(&hold->until, &until, end_ns))
-        ;
-    pdk__wake(&hold->waiters);
-}
-
-void pdk__hold_shorten(struct pdk_hold *hold, int64_t end_ns) {
-    pdk__assert_locked(hold->s);
-    int64_t until = atomic_load(&hold->until);
-    while (until > end_ns && !atomic_compare_exchange_weak(&hold->until, &until, end_ns))
-        ;
+    assert(!hold->ended);
+    if (!hold->awaited.data) {
+        hold->awaited.data = hold;
+        g_queue_push_tail_link(&pdk__registry_of(hold->s)->awaited, &hold->awaited);
+    }
+    return &hold->waiters;
 }
 
 /* ---- a hold that ends before its lease does, since its right has an end of its own, by this machine's clock */
@@ -194,8 +203,10 @@ void pdk__hold_limit(struct pdk_hold *hold, int64_t latest, int64_t leaves) {
     hold->leaves = leaves;
     hold->limit.ring = overdue;
     hold->limit.user = hold;
-    pdk__hold_shorten(hold, latest);
-    pdk__hold_extend(hold, hold->s->lease.end);
+    int64_t until = atomic_load(&hold->until); /* a moment that has passed is no moment any more */
+    while (pdk_hold_is_valid(hold) && !atomic_compare_exchange_weak(&hold->until, &until, latest))
+        ;
+    pdk__wake(&hold->waiters);
     /* An earlier end may have come a moment ago. Then the alarm tells it now. */
     pdk__alarm_set(hold->s, &hold->limit, pdk_hold_is_valid(hold) ? latest : 0);
 }
@@ -245,7 +256,7 @@ bool pdk_hold_is_valid(const pdk_hold *hold) {
 int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
     if (!pdk_hold_is_valid(hold))
         return 0;
-    int64_t until = atomic_load(&hold->until);
+    int64_t until = pdk__hold_until(hold);
     return until > 0 ? MAX(until - pdk__now(hold->s), 0) / PDK__MS : 0;
 }
 

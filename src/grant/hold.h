@@ -1,10 +1,12 @@
-/* A hold, from inside. Its validity is one atomic word: the moment until which it is valid, or LAPSED, or RELEASED.
+/* A hold, from inside. Its validity is two atomic words. The one of the lease is the registry's, for all holds: a renewal
+ * writes one word, however many holds there are. The other is the hold's own: the moment until which it is valid at the
+ * most, or LAPSED, or RELEASED. The smaller one counts.
  *
- *     moment ──a reader finds it passed, or it is lost──► LAPSED          a renewal: moment ──► later moment
- *        └──released──► RELEASED                                         never from LAPSED or RELEASED
+ *     the lease   moment ──► later moment      once it has passed, every hold is LAPSED before the word moves
+ *     the hold    moment ──a reader finds it, or the lease, passed; or it is lost──► LAPSED
+ *                    └──released──► RELEASED
  *
- * A renewal extends a moment only if it has not passed. So a hold that was once reported invalid never becomes valid
- * again.
+ * So a hold that was once reported invalid never becomes valid again (ADR 48).
  */
 #ifndef PDK_GRANT_HOLD_H
 #define PDK_GRANT_HOLD_H
@@ -27,10 +29,11 @@ struct pdk__wish_listener {
 
 struct pdk_hold {
     atomic_uint refs;
-    _Atomic int64_t until;
-    pdk_session *s;           /* the queue's */
-    struct pdk__queue *queue; /* a reference */
-    atomic_bool shown;        /* a part of a set, whose owner has a pointer to it */
+    _Atomic int64_t until;            /* its own word; INT64_MAX: as long as the lease */
+    const _Atomic int64_t *lease_end; /* the registry's */
+    pdk_session *s;                   /* the queue's */
+    struct pdk__queue *queue;         /* a reference */
+    atomic_bool shown;                /* a part of a set, whose owner has a pointer to it */
     int64_t token;
     uint32_t handover;
     char token_text[21];
@@ -52,7 +55,8 @@ struct pdk_hold {
     GList link;                  /* in the registry's holds */
     uint64_t thread;             /* the thread that acquired it, blocking; 0: none, or detached, or ended */
     GList own;                   /* in the list of the thread's holds on that path */
-    struct pdk__waiters waiters; /* for a longer lease */
+    struct pdk__waiters waiters; /* for a longer lease, or its end */
+    GList awaited;               /* in the registry's list, with data while somebody may wait for a longer lease */
     struct pdk__loss loss;
     char *sequencer, *old_sequencer;   /* the old one, from before a downgrade, stays readable */
     struct pdk__wish_listener *wishes; /* hears of wishes; NULL: none is set yet */
@@ -60,6 +64,9 @@ struct pdk_hold {
 
 /* Not NULL, and of this process. */
 static inline bool pdk__hold_is_ours(const struct pdk_hold *hold) { return hold && hold->s->forks == pdk__forks(); }
+
+/* The moment until which it is valid, LAPSED or RELEASED. */
+int64_t pdk__hold_until(const struct pdk_hold *hold);
 
 /* All under the monitor. */
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim, int64_t now);
@@ -71,10 +78,8 @@ void pdk__hold_disown(struct pdk_hold *hold);
 const GList *pdk__holds_of(pdk_session *s, uint64_t thread, const char *dir);
 /* Its grant stands on another node from now on. */
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode);
-/* The lease ends at `end` now. A hold that has lapsed stays so. */
-void pdk__hold_extend(struct pdk_hold *hold, int64_t end);
-/* It stays valid no longer than until `end`. */
-void pdk__hold_shorten(struct pdk_hold *hold, int64_t end);
+/* The list to wait on for a longer lease, or the end of the hold. A thread that is woken asks for it again. */
+struct pdk__waiters *pdk__hold_await(struct pdk_hold *hold);
 /* The hold is valid no longer than until `latest`, whatever the lease, and lost then as OVERDUE. A later call may name
  * an earlier or a later moment. leaves: the most time that any such limit leaves when it is set; 0: no other limit
  * follows. */

@@ -26,17 +26,32 @@ static void lose_all(struct pdk__registry *r, pdk_reason reason) {
     pdk__registry_check(r);
 }
 
+/* A look at a hold is enough: a thread that finds it passed makes it LAPSED. */
+static void note_lapsed(struct pdk__registry *r) {
+    for (GList *link = r->holds.head; link; link = link->next)
+        pdk_hold_is_valid(link->data);
+}
+
+static void wake_awaiting(struct pdk__registry *r) {
+    for (GList *link; (link = g_queue_pop_head_link(&r->awaited));) {
+        struct pdk_hold *hold = g_steal_pointer(&link->data);
+        pdk__wake(&hold->waiters);
+    }
+}
+
+/* A thread may find a hold LAPSED after this look at the clock, and before the word moves. That hold stays so. */
 static void on_lease_extended(struct pdk__listener *l, int64_t end) {
     struct pdk__registry *r = registry_of(l);
+    if (pdk__now(r->s) >= atomic_load(&r->lease_end))
+        note_lapsed(r);
     pdk__registry_check(r); /* a hold that has lapsed stays so; the alarm moves away next */
-    for (GList *link = r->holds.head; link; link = link->next)
-        pdk__hold_extend(link->data, end);
+    atomic_store(&r->lease_end, end);
+    wake_awaiting(r);
 }
 
 static void on_lease_shortened(struct pdk__listener *l, int64_t end) {
     struct pdk__registry *r = registry_of(l);
-    for (GList *link = r->holds.head; link; link = link->next)
-        pdk__hold_shorten(link->data, end);
+    atomic_store(&r->lease_end, end);
     pdk__registry_check(r);
 }
 
@@ -117,6 +132,7 @@ struct pdk__registry *pdk__registry_of(pdk_session *s) {
         struct pdk__registry *r = g_new0(struct pdk__registry, 1);
         r->listener.calls = &calls;
         r->s = s;
+        atomic_init(&r->lease_end, s->lease.end);
         s->listener = &r->listener;
     }
     return registry_of(s->listener);

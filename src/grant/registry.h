@@ -13,8 +13,12 @@ struct pdk__follower {
 struct pdk__registry {
     struct pdk__listener listener; /* the session's */
     pdk_session *s;
+    /* The end of the lease, as the holds know it. It has not moved since it passed, unless every hold was LAPSED by
+     * then. */
+    _Atomic int64_t lease_end;
     GQueue queues;     /* every queue of claims */
     GQueue holds;      /* every hold that is neither lost nor released */
+    GQueue awaited;    /* the holds of which somebody may wait for a longer lease */
     GQueue followers;  /* of its end */
     GHashTable *owned; /* the holds that belong to a thread (owned.h); NULL: none so far */
 };

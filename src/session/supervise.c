@@ -176,6 +176,13 @@ static bool refused(pdk_session *s, bool first) {
     return refuse;
 }
 
+/* A shorter timeout shortens the holds. */
+static void shorten_holds(pdk_session *s) {
+    if (s->listener)
+        s->listener->calls->lease_shortened(s->listener, s->lease.end);
+    pdk__alarm_set(s, &s->lease_over, s->lease.end);
+}
+
 static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     bool first = s->link == PDK__LINK_OPENING, again = s->link == PDK__LINK_CONNECTED;
     if (s->link != PDK__LINK_CONNECTED) { /* it may come twice */
@@ -188,6 +195,8 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     pdk__renew_share(s);
     if (refused(s, first))
         return;
+    if (again)
+        shorten_holds(s);
     /* A server that says it again and again is not believed: renewals and polls go on. */
     if (again && pdk__pace_next(&s->repetitions, &pdk__pace_repeats, pdk__now(s)) > 0)
         return;
@@ -198,10 +207,8 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
         s->stats.counts.reopens += s->ever_connected;
         pdk__session_tell(s, s->ever_connected ? PDK_SESSION_REOPENED : PDK_SESSION_CONNECTED);
         s->ever_connected = true;
-    } else { /* a shorter timeout shortens the holds */
-        if (s->listener)
-            s->listener->calls->lease_shortened(s->listener, s->lease.end);
-        pdk__alarm_set(s, &s->lease_over, s->lease.end);
+    } else if (!again) {
+        shorten_holds(s);
     }
     pdk__wake(&s->on_link);
     pdk__renew_connected(s);

@@ -25,13 +25,13 @@ MUTANTS = {
     "watched bytes never shrink": ("src/session/watches.c", DRIVER, [
         ("        return;\n    s->watched_bytes -= cost(key);\n    GPtrArray *list", "        return;\n    GPtrArray *list")]),
     "a shorter timeout shortens nothing that is held": ("src/session/supervise.c", DRIVER, [
-        ("            s->listener->calls->lease_shortened(s->listener, s->lease.end);", "            (void)s;")]),
+        ("        s->listener->calls->lease_shortened(s->listener, s->lease.end);", "        (void)s;")]),
     "each handshake doubles the patience": ("src/session/silence.c", SILENCE, [
         ("s->silence.hurries / servers_of(s)", "s->silence.hurries + 0 * servers_of(s)")]),
     "a handshake is as old as the end of the one before": ("src/session/silence.c", SILENCE, [
         ("silence->dialled_at = 0; /* the", "silence->dialled_at = now; /* the")]),
     "a shorter lease is no hold's": ("src/grant/registry.c", DRIVER, [
-        ("        pdk__hold_shorten(link->data, end);", "        (void)end;")]),
+        ("    atomic_store(&r->lease_end, end);\n    pdk__registry_check(r);", "    (void)end;\n    pdk__registry_check(r);")]),
     "a number of permits that could not be read is agreed": ("recipes/semaphore_admission.c", DRIVER, [
         ("bool fine = result == PDK__OK && admission->number.says >= PDK__NUMBER_EMPTY;", "bool fine = result == PDK__OK;"),
         ("if (admission->number.says == PDK__NUMBER_EMPTY) {", "if (admission->number.says <= PDK__NUMBER_EMPTY) {")]),

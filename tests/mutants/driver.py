@@ -23,9 +23,9 @@ MUTANTS = {
         ("pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);",
          "if (first)\n        pdk__lease_begin(&s->lease, pdk__now(s));\n"
          "    pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);")]),
-    "validity that revives": ("src/grant/hold.c", SIM, [
-        ("while (until > now && until < end_ns", "while (until >= 0 && now > 0 && until < end_ns"),
-        ("src/grant/registry.c", "pdk__registry_check(r); /* a hold", "(void)r; /* a hold")]),
+    "validity that revives": ("src/grant/registry.c", SIM, [
+        ("        note_lapsed(r);", "        (void)note_lapsed;"),
+        ("pdk__registry_check(r); /* a hold", "(void)r; /* a hold")]),
     "what has lapsed is not told before the lease moves": ("src/grant/registry.c", SIM, [
         ("pdk__registry_check(r); /* a hold", "(void)r; /* a hold")]),
     "no look at the lease when a grant is received": ("src/grant/claim.c", RARE, [
@@ -70,7 +70,7 @@ MUTANTS = {
     "a lapsed right is handed over": ("src/grant/queue.c", SIM, [
         ("kept && !entry->wished && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&\n                 pdk__lease_fresh(&s->lease, now) &&",
          "!entry->wished && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&"),
-        ("src/grant/hold.c", "atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + s->lease.timeout);")]),
+        ("src/grant/hold.c", "return MIN(lease_end, own);", "return own > 0 ? lease_end + hold->s->lease.timeout : own;")]),
     "hand-overs without end": ("src/core/handovers.c", SIM, [
         ("h->handovers >= h->max_handovers || now - h->since >= h->max_time", "now < h->since")]),
     "no renewal": ("src/session/renew.c", SIM, [

@@ -38,7 +38,7 @@ MUTANTS = {
         ("    default: /* UNKNOWN */\n        c->phase = PDK__UNSURE;", "    default: /* UNKNOWN */\n        be_out(c);"),
         ("src/session/reap.c", "    for (size_t i = 0; i < count; i++) {\n        struct pdk__name", "    for (size_t i = count; i < count; i++) {\n        struct pdk__name")]),
     "group: a hold outlives its lease": ("src/grant/hold.c", SIM, [
-        ("atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + 2 * s->lease.timeout);")]),
+        ("return MIN(lease_end, own);", "return own > 0 ? lease_end + 2 * hold->s->lease.timeout : own;")]),
     # watchers
     "group: no barrier ahead of the first list": (READ, SIM, [
         ("    if (!w->proven &&\n        !group_read_send(", "    if (false &&\n        !group_read_send(")]),

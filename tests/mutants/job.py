@@ -90,7 +90,7 @@ MUTANTS = {
     "job: at most for is forgotten": (JOB, "jobs", [
         ("    if (o->at_most_ms > 0)", "    if (false)")]),
     "job: a limit does not hold against the lease": ("src/grant/hold.c", "jobs", [
-        ("    end_ns = MIN(end_ns, hold->latest);\n", "")]),
+        ("return MIN(lease_end, own);", "return own > 0 ? lease_end : own;")]),
     "job: whoever was there has died": ("recipes/job_record.c", "jobs", [
         ("    look->stands = q->result == PDK__OK && token == look->found->runs[0].token;", "    look->stands = false;\n    (void)token;")]),
     # That no thread hands the lock over is no mutant: asks are tries, so none ever waits for a hand-over.

@@ -142,7 +142,7 @@ static struct believed *begin(struct deployment *d, struct client *client, const
         .token = hold->token,
         .node = hold->token,
         .handover = hold->handover,
-        .until = atomic_load(&((pdk_hold *)hold)->until),
+        .until = pdk__hold_until(hold),
         .id = d->holds_count++,
         .client = client,
     };
@@ -165,7 +165,7 @@ static void reread_node(struct deployment *d, struct believed *b) {
 }
 
 static void reread(struct deployment *d, struct believed *b) {
-    int64_t until = atomic_load(&((pdk_hold *)b->hold)->until);
+    int64_t until = pdk__hold_until(b->hold);
     if (until == b->until)
         return;
     b->until = until;
