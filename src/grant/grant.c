@@ -91,7 +91,8 @@ static bool grant_never_waits(const struct pdk__entry_owner *owner) {
 
 /* The oldest entry comes first: its token is the grant's. */
 static void take_entries(struct pdk__grant *grant, struct pdk__entry *const *entries, guint count) {
-    grant->entries = g_memdup2(entries, count * sizeof(struct pdk__entry *));
+    grant->only = entries[0];
+    grant->entries = count == 1 ? &grant->only : g_memdup2(entries, count * sizeof(struct pdk__entry *));
     grant->count = count;
     for (guint i = 0; i < count; i++) {
         struct pdk__entry *entry = grant->entries[i];
@@ -156,7 +157,8 @@ static void grant_end(struct pdk__grant *grant, bool kept, pdk_reason reason) {
         for (guint i = 0; i < grant->count; i++)
             pdk__entry_drop(grant->entries[i]);
     }
-    g_free(grant->entries);
+    if (grant->entries != &grant->only)
+        g_free(grant->entries);
     g_free(grant->wish.who);
     g_free(grant);
     tell_listeners(&listeners, reason);

@@ -29,6 +29,7 @@ struct pdk__grant {
     struct pdk__entry_owner owner; /* of its entries */
     struct pdk__queue *queue;      /* the one that granted it; its holds have references */
     struct pdk__entry **entries;   /* `count` references */
+    struct pdk__entry *only;       /* where entries points to, if it is one */
     guint count;
     GQueue holds;
     GQueue listeners;

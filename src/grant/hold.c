@@ -64,7 +64,6 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     pdk__stats_hold_began(s, queue->figures);
     g_snprintf(hold->token_text, sizeof hold->token_text, "%020" G_GINT64_FORMAT, hold->token);
     hold->node = g_strdup(grant->entries[0]->own_path);
-    hold->proof = g_strdup_printf("%s %s", hold->node, queue->kind.mode);
     hold->grant = grant;
     hold->in_grant.data = hold;
     g_queue_push_tail_link(&grant->holds, &hold->in_grant);
@@ -81,7 +80,6 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, 
     pdk__assert_locked(hold->s);
     assert(!hold->next_node); /* a grant is downgraded once */
     hold->next_node = g_strdup(entry->own_path);
-    g_free(hold->proof);
     hold->proof = g_strdup_printf("%s %s/%" G_GINT64_FORMAT, entry->own_path, mode, entry->c.token);
     hold->old_sequencer = g_steal_pointer(&hold->sequencer);
 }
@@ -390,9 +388,12 @@ const char *pdk_hold_sequencer(const pdk_hold *hold) {
     pdk_hold *inside = (pdk_hold *)hold;
     pdk_session *s = hold->s;
     pdk__lock(s);
-    if (!inside->sequencer)
-        inside->sequencer =
-            g_strdup_printf("pdk1 %s %" G_GINT64_FORMAT " %u", hold->proof, hold->token, hold->handover);
+    if (!inside->sequencer) {
+        char *proof =
+            hold->proof ? g_strdup(hold->proof) : g_strdup_printf("%s %s", hold->node, hold->queue->kind.mode);
+        inside->sequencer = g_strdup_printf("pdk1 %s %" G_GINT64_FORMAT " %u", proof, hold->token, hold->handover);
+        g_free(proof);
+    }
     const char *sequencer = inside->sequencer;
     pdk__unlock(s);
     return sequencer;

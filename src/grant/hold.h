@@ -42,7 +42,8 @@ struct pdk_hold {
     /* under the monitor */
     struct pdk__grant *grant; /* NULL once ended */
     GList in_grant;           /* in grant->holds */
-    char *proof;              /* for a sequencer: the znode that stands for the grant now, and the mode */
+    /* For a sequencer: the znode that took over, and the mode. NULL: it is the first one, in the queue's mode. */
+    char *proof;
     /* Why it is not valid any more, before its loss is told; NONE: it is valid, or the lease is over. */
     pdk_reason voided;
     int64_t latest; /* it is valid no longer than until then, whatever the lease; INT64_MAX: as long as the lease */

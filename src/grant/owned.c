@@ -1,11 +1,13 @@
 #include "grant/owned.h"
 
+#include <string.h>
+
 /* The things of one thread on one path. It is the key of the table, and the value. */
 struct owned {
     uint64_t thread;
     const char *dir;
-    char *own_dir; /* dir, where it is in the table */
     GQueue links;
+    char own_dir[]; /* dir, where it is in the table */
 };
 
 static guint owned_hash(gconstpointer of) {
@@ -18,12 +20,6 @@ static gboolean owned_same(gconstpointer a, gconstpointer b) {
     return x->thread == y->thread && g_str_equal(x->dir, y->dir);
 }
 
-static void owned_free(gpointer of) {
-    struct owned *o = of;
-    g_free(o->own_dir);
-    g_free(o);
-}
-
 static struct owned *owned_find(GHashTable *table, uint64_t thread, const char *dir) {
     const struct owned key = {.thread = thread, .dir = dir};
     return table ? g_hash_table_lookup(table, &key) : NULL;
@@ -32,11 +28,12 @@ static struct owned *owned_find(GHashTable *table, uint64_t thread, const char *
 void pdk__owned_put(GHashTable **table, uint64_t thread, const char *dir, GList *link) {
     struct owned *o = owned_find(*table, thread, dir);
     if (!*table)
-        *table = g_hash_table_new_full(owned_hash, owned_same, owned_free, NULL);
+        *table = g_hash_table_new_full(owned_hash, owned_same, g_free, NULL);
     if (!o) {
-        o = g_new0(struct owned, 1);
+        size_t size = strlen(dir) + 1;
+        o = g_malloc0(sizeof *o + size);
         o->thread = thread;
-        o->dir = o->own_dir = g_strdup(dir);
+        o->dir = memcpy(o->own_dir, dir, size);
         g_hash_table_add(*table, o);
     }
     g_queue_push_tail_link(&o->links, link);

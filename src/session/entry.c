@@ -87,8 +87,10 @@ static void on_settle(pdk_session *s, void *user) {
 
 /* Keep the path of our node from here on. It tells watches on our node from watches on the predecessor. */
 static void note_own(struct pdk__entry *entry) {
+    if (entry->own_path && strcmp(strrchr(entry->own_path, '/') + 1, entry->c.own) == 0)
+        return;
     char *path = entry->c.own[0] != '\0' ? pdk__child_path(entry, entry->c.own) : NULL;
-    if (entry->own_path && g_strcmp0(entry->own_path, path) != 0) {
+    if (entry->own_path) {
         pdk__watches_remove(entry->s, entry->own_path, &entry->watcher);
         entry->own_watched = entry->own_armed = false;
     }
@@ -318,9 +320,9 @@ static void entry_begin(struct pdk__entry *entry, struct pdk__entry_owner *owner
 /* NULL: the session has too many nodes. */
 static struct pdk__entry *make_marked(pdk_session *s, const char *dir, const struct pdk__entry_kind *kind) {
     char mark[PDK__MARK_SIZE];
-    char *uuid = g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks);
+    char uuid[sizeof s->uuid_prefix + 16];
+    g_snprintf(uuid, sizeof uuid, "%s%012" PRIx64, s->uuid_prefix, ++s->marks);
     pdk__mark_make(kind->profile, kind->label, uuid, mark);
-    g_free(uuid);
     if (s->ephemeral_bytes + strlen(dir) + strlen(mark) + 16 > PDK__EPHEMERAL_BYTES_MAX)
         return NULL;
     struct pdk__entry *entry = pdk__entry_make(s, dir, mark);
