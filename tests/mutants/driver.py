@@ -52,8 +52,8 @@ MUTANTS = {
          "if (pause != RETRY_NS)\n        pdk__alarm_set(entry->s, &entry->retry, now + pause);")]),
     "any session's node is ours": ("src/session/commands.c", SIM, [
         ("reply->owner == entry->s->id", "reply->owner != 0"),
-        ("src/session/entry.c", 'g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks)',
-         'g_strdup("00000000-0000-4000-8000-000000000000")')]),
+        ("src/session/entry.c", 'g_snprintf(uuid, sizeof uuid, "%s%012" PRIx64, s->uuid_prefix, ++s->marks);',
+         'g_strlcpy(uuid, "00000000-0000-4000-8000-000000000000", sizeof uuid);')]),
     "claims are forgotten at expiry": ("src/grant/queue.c", SIM, [
         ("        drop_entry(queue);\n        pdk__queue_advance(queue);", "        drop_entry(queue);")]),
     "nobody hears of the reconnect": ("src/session/supervise.c", SIM, [
