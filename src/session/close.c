@@ -48,6 +48,7 @@ void pdk__session_free(pdk_session *s) {
     g_hash_table_destroy(s->watches);
     g_hash_table_destroy(s->marked);
     g_hash_table_destroy(s->found);
+    g_hash_table_destroy(s->searched);
     pdk__path_stats_clear(&s->stats);
     pdk__lists_free(s);
     pdk__hosts_free(s->hosts);

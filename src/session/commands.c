@@ -6,6 +6,7 @@
 #include "session/ops.h"
 #include "session/predecessors.h"
 #include "session/protect.h"
+#include "session/reap.h"
 #include "session/renew.h"
 #include "session/tokens.h"
 #include "session/unowned.h"
@@ -72,6 +73,8 @@ static void want_first_list(struct pdk__entry *entry) {
 static void on_create_sent(pdk_session *s, void *user) {
     struct pdk__entry *entry = user;
     entry->without_list = needs_no_list(entry);
+    if (entry->create != 0) /* it is repeated */
+        pdk__reap_again(s, entry->dir);
     entry->create = s->requests;
     if (!entry->without_list)
         want_first_list(entry);
@@ -116,9 +119,10 @@ static void on_synced(pdk_session *s, void *user, const struct pdk__reply *reply
 
 static void on_created(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = pdk__entry_ref(user);
-    (void)s;
     if (reply && reply->result == PDK__NO_NODE) /* nothing was made, and the directory has a pace of its own */
         pdk__pace_give_back(&entry->creates);
+    if (reply && reply->result == PDK__UNKNOWN)
+        pdk__reap_again(s, entry->dir);
     on_reply(entry, reply, PDK__CREATED);
     if (reply && entry->without_list)
         answer_alone(entry, reply->result);
@@ -184,7 +188,8 @@ static void on_poll(pdk_session *s, void *user) {
 }
 
 static void on_statted(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    (void)s;
+    if (reply && reply->result == PDK__NO_NODE)
+        pdk__reap_again(s, ((struct pdk__entry *)user)->dir);
     on_reply(user, reply, PDK__STATTED);
 }
 
@@ -192,7 +197,8 @@ static void on_statted(pdk_session *s, void *user, const struct pdk__reply *repl
 static void on_deleted(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     struct pdk__reply unknown;
-    (void)s;
+    if (reply && reply->result == PDK__NO_NODE) /* it may stand all the same, and then no entry has it */
+        pdk__reap_again(s, entry->dir);
     if (reply && entry->pledge_stays) {
         unknown = *reply;
         unknown.result = PDK__UNKNOWN;

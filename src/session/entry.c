@@ -60,9 +60,12 @@ static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *
     entry->own_armed = entry->own_watched && reply && reply->result == PDK__OK;
     if (reply && reply->result != PDK__OK && entry->own_path)
         pdk__watches_failed(s, entry->own_path, &entry->watcher);
-    if (reply && reply->result == PDK__NO_NODE)
+    if (reply && reply->result == PDK__NO_NODE) {
+        pdk__reap_again(s, entry->dir);
         pdk__entry_tell(entry, PDK__NODE_LOST);
-    else if (reply && reply->result != PDK__OK && reply->result != PDK__NOT_ALLOWED) /* renewals check it too */
+    }
+    if (reply && reply->result != PDK__OK && reply->result != PDK__NO_NODE &&
+        reply->result != PDK__NOT_ALLOWED) /* renewals check it too */
         watch_own_after(entry, pdk__lease_renewal_period(&s->lease));
     else if (reply && reply->result == PDK__OK && entry->c.phase == PDK__HELD)
         show_own(entry, reply);

@@ -123,6 +123,7 @@ static pdk_session *session_make(const pdk_session_options *o, struct pdk__crede
     g_queue_init(&s->entries);
     s->marked = g_hash_table_new(g_int64_hash, g_int64_equal);
     s->found = g_hash_table_new(g_str_hash, g_str_equal);
+    s->searched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_queue_init(&s->renewing);
     g_queue_init(&s->leaving);
     g_queue_init(&s->live_queries);

@@ -55,12 +55,23 @@ void pdk__predecessors_end(struct pdk__entry *entry) {
 
 /* ---- asking */
 
+static void note_gone(pdk_session *s, const char *dir, const char *name) {
+    GHashTable *names = g_hash_table_lookup(s->predecessors.gone, dir);
+    if (!pdk__name_is_unique(name) || s->predecessors.gone_count >= GONE_MAX)
+        return;
+    if (!names) {
+        names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        g_hash_table_insert(s->predecessors.gone, g_strdup(dir), names);
+    }
+    if (g_hash_table_add(names, g_strdup(name)))
+        s->predecessors.gone_count++;
+}
+
 static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct ask *ask = user;
     if (reply && reply->result == PDK__NO_NODE) {
         pdk__log(s, PDK_LOG_DEBUG, "%s is gone, says the leader", ask->path);
-        if (pdk__name_is_unique(strrchr(ask->path, '/') + 1) && g_hash_table_size(s->predecessors.gone) < GONE_MAX)
-            g_hash_table_add(s->predecessors.gone, g_strdup(ask->path));
+        note_gone(s, ask->entry->dir, strrchr(ask->path, '/') + 1);
         pdk__watches_told_gone(s, ask->path);
     } else if (reply && reply->result == PDK__NOT_ALLOWED && is_waiting(ask->entry)) {
         pdk__entry_tell(ask->entry, PDK__POKE);
@@ -108,22 +119,32 @@ static void predecessors_on_alarm(pdk_session *s, void *user) {
 
 /* ---- nodes that are gone */
 
-void pdk__predecessors_forget_gone(const pdk_session *s, const char *dir, struct pdk__child *children, size_t count) {
+static void forget(pdk_session *s, const char *dir, GHashTable *names) {
+    s->predecessors.gone_count -= g_hash_table_size(names);
+    g_hash_table_remove(s->predecessors.gone, dir);
+}
+
+void pdk__predecessors_forget_gone(pdk_session *s, const char *dir, struct pdk__child *children, size_t count) {
     pdk__assert_locked(s);
-    for (size_t i = 0; i < count && g_hash_table_size(s->predecessors.gone) > 0; i++) {
-        if (children[i].name.kind == PDK__FOREIGN)
-            continue;
-        char *path = g_strconcat(dir, "/", children[i].text, NULL);
-        if (g_hash_table_contains(s->predecessors.gone, path))
+    GHashTable *names = g_hash_table_lookup(s->predecessors.gone, dir);
+    if (!names)
+        return;
+    GPtrArray *shown = g_ptr_array_new();
+    for (size_t i = 0; i < count; i++)
+        if (children[i].name.kind != PDK__FOREIGN && g_hash_table_contains(names, children[i].text)) {
             children[i].name.kind = PDK__FOREIGN;
-        g_free(path);
-    }
+            g_ptr_array_add(shown, (gpointer)children[i].text);
+        }
+    forget(s, dir, names);
+    for (guint i = 0; i < shown->len; i++)
+        note_gone(s, dir, g_ptr_array_index(shown, i));
+    g_ptr_array_unref(shown);
 }
 
 void pdk__predecessors_init(pdk_session *s) {
     g_queue_init(&s->predecessors.entries);
     s->predecessors.alarm = (struct pdk__alarm){.ring = predecessors_on_alarm};
-    s->predecessors.gone = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    s->predecessors.gone = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_destroy);
 }
 
 void pdk__predecessors_clear(pdk_session *s) {

@@ -18,7 +18,8 @@ void pdk__predecessors_clear(pdk_session *s);
 /* It waits for entry->watch_path, from now on. */
 void pdk__predecessors_begin(struct pdk__entry *entry);
 void pdk__predecessors_end(struct pdk__entry *entry);
-/* Mark the nodes of this list that are gone as no contender's. */
-void pdk__predecessors_forget_gone(const pdk_session *s, const char *dir, struct pdk__child *children, size_t count);
+/* Mark the nodes of this list that are gone as no contender's. A node that a list does not show is forgotten, since the
+ * server has seen its end. */
+void pdk__predecessors_forget_gone(pdk_session *s, const char *dir, struct pdk__child *children, size_t count);
 
 #endif

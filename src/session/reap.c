@@ -18,12 +18,14 @@ void pdk__uuid_prefix_make(pdk_session *s) {
                (random.d & 0x3fff) | 0x8000);
 }
 
-/* Does an entry have this node, or will it learn that it has? */
-static bool is_known(const pdk_session *s, const char *name) {
+/* A session may use any number of directories. So when it remembers so many, it forgets them all. */
+#define SEARCHED_MAX 10000
+
+/* An entry may learn that it has this node. Then it is to be looked for again. */
+static bool may_be_known(const pdk_session *s, const char *name) {
     uint64_t serial = g_ascii_strtoull(name + pdk__name_uuid_prefix_length(name), NULL, 16);
     const struct pdk__entry *entry = g_hash_table_lookup(s->marked, &serial);
-    return (entry && (entry->c.own[0] == '\0' || strcmp(entry->c.own, name) == 0)) ||
-           g_hash_table_contains(s->found, name);
+    return entry && entry->c.own[0] == '\0';
 }
 
 /* Make an entry for a node that may be ours. The contender asks for the node's session before it deletes it. */
@@ -39,19 +41,46 @@ static void reap(pdk_session *s, const char *dir, const char *mark, const char *
     pdk__entry_leave(entry);
 }
 
+/* A node of this session's name that no entry has. */
+static void reap_orphan(pdk_session *s, const char *dir, const char *text) {
+    struct pdk__name name;
+    if (strlen(text) >= PDK__NAME_SIZE || !pdk__name_parse(text, &name))
+        return;
+    size_t length = pdk__name_mark_length(text, &name);
+    char *mark = g_strndup(text, length);
+    if (length < PDK__MARK_SIZE)
+        reap(s, dir, mark, text);
+    g_free(mark);
+}
+
 void pdk__reap_orphans(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count) {
     pdk__assert_locked(s);
+    bool all_known = true;
+    if (g_hash_table_contains(s->searched, dir))
+        return;
     for (size_t i = 0; i < count; i++) {
-        struct pdk__name name;
         if (!pdk__name_has_uuid_prefix(names[i], s->uuid_prefix) || strcmp(names[i], own) == 0 ||
-            is_known(s, names[i]) || strlen(names[i]) >= PDK__NAME_SIZE || !pdk__name_parse(names[i], &name))
+            pdk__entries_find(s, names[i]))
             continue;
-        size_t length = pdk__name_mark_length(names[i], &name);
-        char *mark = g_strndup(names[i], length);
-        if (length < PDK__MARK_SIZE)
-            reap(s, dir, mark, names[i]);
-        g_free(mark);
+        if (may_be_known(s, names[i]))
+            all_known = false;
+        else
+            reap_orphan(s, dir, names[i]);
     }
+    if (g_hash_table_size(s->searched) >= SEARCHED_MAX)
+        g_hash_table_remove_all(s->searched);
+    if (all_known)
+        g_hash_table_add(s->searched, g_strdup(dir));
+}
+
+void pdk__reap_again(pdk_session *s, const char *dir) {
+    pdk__assert_locked(s);
+    g_hash_table_remove(s->searched, dir);
+}
+
+void pdk__reap_everywhere(pdk_session *s) {
+    pdk__assert_locked(s);
+    g_hash_table_remove_all(s->searched);
 }
 
 void pdk__reap_stuck(struct pdk__entry *entry) {

@@ -130,7 +130,8 @@ struct pdk_session {
         struct pdk__alarm alarm;
         int64_t at;       /* when the newest question was sent */
         char *path;       /* the node that it was about */
-        GHashTable *gone; /* paths of nodes that the leader has said to be gone */
+        GHashTable *gone; /* by directory: the names that the leader has said to be gone */
+        guint gone_count; /* of these names */
     } predecessors;       /* predecessors.c */
     struct {
         GHashTable *looks;         /* by path: the lists that were looked at */
@@ -153,6 +154,7 @@ struct pdk_session {
     uint64_t leaving_serial, marks; /* how many entries have begun to leave; how many were given a mark */
     GHashTable *marked;             /* the entries that exist, by the number in their mark */
     GHashTable *found;              /* the entries that the reaper made, by the names of their nodes */
+    GHashTable *searched;           /* the directories without an orphan, on this connection: reap.c */
     GQueue renewing;                /* the entries that need the lease: entries.c */
     GQueue leaving;                 /* the entries that leave, in the order in which they began */
 

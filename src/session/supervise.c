@@ -212,6 +212,7 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     }
     pdk__wake(&s->on_link);
     pdk__renew_connected(s);
+    pdk__reap_everywhere(s);
     pdk__entries_tell(s, PDK__LINK_UP);
     pdk__live_queries_look(s);
     pdk__ops_move(s);

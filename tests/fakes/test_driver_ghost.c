@@ -37,6 +37,87 @@ START_TEST(a_predecessor_that_is_gone_is_not_waited_for) {
 }
 END_TEST
 
+/* Another server does not show the node. Then nothing is remembered of it. */
+START_TEST(a_node_that_is_shown_no_more_is_forgotten) {
+    wait_at_a_follower_that_keeps(1);
+    driver_release_all(two);
+    platform_pass(3 * TIMEOUT);
+    ck_assert_uint_eq(one->granted, 1);
+    ck_assert_uint_eq(first->session->predecessors.gone_count, 1);
+    sim_server_kill(platform_ensemble, sim_client_server(&first->process));
+    platform_pass(TIMEOUT);
+    driver_release_all(one);
+    driver_want_lock(one);
+    platform_pass(SECOND / 2);
+    ck_assert_uint_eq(one->granted, 2);
+    ck_assert_uint_eq(first->session->predecessors.gone_count, 0);
+    ck_assert_uint_eq(g_hash_table_size(first->session->predecessors.gone), 0);
+}
+END_TEST
+
+/* ---- nodes of a session's name that no entry has */
+
+/* The directory is searched for them once, and again after each reconnect: each time it asks whose the node is. */
+START_TEST(orphans_are_looked_for_once_a_connection) {
+    driver_begin();
+    g_autofree char *path =
+        g_strdup_printf("/app/locks/lock/_c_%sffffffffffff-latch-0000000000", first->session->uuid_prefix);
+    driver_want_lock(one);
+    platform_pass(SECOND / 10);
+    driver_release_all(one);
+    platform_pass(SECOND / 10);
+    platform_admin(SIM_OP_CREATE, sim_text(&platform_agenda, path));
+    for (int round = 0; round < 4; round++) {
+        if (round == 2) {
+            sim_client_cut(&first->process);
+            platform_pass(SECOND);
+        }
+        driver_forget_seen();
+        driver_want_lock(one);
+        platform_pass(SECOND / 10);
+        driver_release_all(one);
+        platform_pass(SECOND / 10);
+        ck_assert_uint_eq(driver_seen[PDK__OP_STAT], round == 2);
+    }
+    ck_assert_uint_eq(one->granted, 5);
+}
+END_TEST
+
+/* So is the next list after a create whose answer is lost. */
+START_TEST(orphans_are_looked_for_after_a_lost_create) {
+    driver_begin();
+    g_autofree char *path =
+        g_strdup_printf("/app/locks/lock/_c_%sffffffffffff-latch-0000000000", first->session->uuid_prefix);
+    driver_want_lock(one);
+    platform_pass(SECOND / 10);
+    driver_release_all(one);
+    platform_pass(SECOND / 10);
+    platform_admin(SIM_OP_CREATE, sim_text(&platform_agenda, path));
+    driver_forget_seen();
+    driver_spoil(PDK__OP_CREATE, "/app/locks/lock", LOST_CODE, false);
+    driver_want_lock(one);
+    platform_pass(2 * SECOND);
+    ck_assert_uint_eq(one->granted, 2);
+    ck_assert_uint_ge(driver_seen[PDK__OP_STAT], 1);
+}
+END_TEST
+
+/* A server says that our node is not there, when we delete it. It stands, and we would wait for it. */
+START_TEST(a_node_of_ours_that_stands_all_the_same_is_found) {
+    driver_begin();
+    driver_want_lock(one);
+    platform_pass(SECOND / 10);
+    driver_spoil(PDK__OP_DELETE, "/app/locks/lock", NO_NODE_CODE, false);
+    driver_release_all(one);
+    platform_pass(SECOND / 10);
+    ck_assert_uint_eq(platform_children("/app/locks/lock"), 1);
+    driver_want_lock(one);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(one->granted, 2);
+    ck_assert_uint_eq(platform_children("/app/locks/lock"), 1);
+}
+END_TEST
+
 /* Whoever is there, is waited for, whatever number of times is asked. */
 START_TEST(a_predecessor_that_is_there_is_waited_for) {
     wait_at_a_follower_that_keeps(0);
@@ -146,6 +227,10 @@ int main(void) {
     TCase *cases = tcase_create("driver_ghost");
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_loop_test(cases, a_predecessor_that_is_gone_is_not_waited_for, 0, 2);
+    tcase_add_test(cases, a_node_that_is_shown_no_more_is_forgotten);
+    tcase_add_test(cases, orphans_are_looked_for_once_a_connection);
+    tcase_add_test(cases, orphans_are_looked_for_after_a_lost_create);
+    tcase_add_test(cases, a_node_of_ours_that_stands_all_the_same_is_found);
     tcase_add_test(cases, a_predecessor_that_is_there_is_waited_for);
     tcase_add_test(cases, a_plain_name_that_is_gone_may_come_back);
     tcase_add_test(cases, nobodys_node_is_passed_over);

@@ -36,7 +36,7 @@ MUTANTS = {
     # The reaper would make up for it.
     "group: a lost create is made once more": ("src/core/contender.c", SIM, [
         ("    default: /* UNKNOWN */\n        c->phase = PDK__UNSURE;", "    default: /* UNKNOWN */\n        be_out(c);"),
-        ("src/session/reap.c", "    for (size_t i = 0; i < count; i++) {\n        struct pdk__name", "    for (size_t i = count; i < count; i++) {\n        struct pdk__name")]),
+        ("src/session/reap.c", "    for (size_t i = 0; i < count; i++) {\n        if (!pdk__name", "    for (size_t i = count; i < count; i++) {\n        if (!pdk__name")]),
     "group: a hold outlives its lease": ("src/grant/hold.c", SIM, [
         ("return MIN(lease_end, own);", "return own > 0 ? lease_end + 2 * hold->s->lease.timeout : own;")]),
     # watchers
