@@ -8,6 +8,7 @@
 #include "session/chores.h"
 #include "session/entries.h"
 #include "session/lists.h"
+#include "session/mirrors.h"
 #include "session/path_stats.h"
 #include "session/predecessors.h"
 #include "session/protect.h"
@@ -44,6 +45,7 @@ void pdk__session_free(pdk_session *s) {
     pdk__chores_clear(s);
     pdk__predecessors_clear(s);
     pdk__unowned_clear(s);
+    pdk__mirrors_free(s);
     g_sequence_free(s->alarms);
     g_hash_table_destroy(s->watches);
     g_hash_table_destroy(s->marked);

@@ -3,6 +3,7 @@
 
 #include "session/entries.h"
 #include "session/lists.h"
+#include "session/mirrors.h"
 #include "session/ops.h"
 #include "session/predecessors.h"
 #include "session/protect.h"
@@ -75,8 +76,10 @@ static void on_create_sent(pdk_session *s, void *user) {
     entry->without_list = needs_no_list(entry);
     if (entry->create != 0) /* it is repeated */
         pdk__reap_again(s, entry->dir);
+    entry->mirrored = !entry->without_list && pdk__mirrors_expect(entry);
     entry->create = s->requests;
-    if (!entry->without_list)
+    entry->list_unsent = false;
+    if (!entry->without_list && !entry->mirrored)
         want_first_list(entry);
 }
 
@@ -117,8 +120,37 @@ static void on_synced(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__entry_unref(entry);
 }
 
+/* A try is not refused for a node that may be gone, and a lease that is not fresh needs a barrier ahead of the list. */
+static bool is_decided(const struct pdk__entry *entry, const struct pdk__view *view, bool fresh) {
+    if (view->blocker[0] == '\0')
+        return fresh;
+    return !entry->owner || !entry->owner->never_waits(entry->owner);
+}
+
+/* The list that the create has gone without: the mirror stands for it, or it is asked for now. view: NULL, or the
+ * mirror's. UNKNOWN: the create was not answered well. */
+static void answer_mirrored(struct pdk__entry *entry, enum pdk__result created, const struct pdk__view *view) {
+    pdk_session *s = entry->s;
+    bool fresh = pdk__lease_fresh(&s->lease, pdk__now(s));
+    struct pdk__event event = {.type = PDK__LISTED, .result = created, .view = view, .fresh = fresh};
+    entry->mirrored = false;
+    if (created == PDK__OK && (!view || !is_decided(entry, view, fresh))) {
+        pdk__lists_want(entry, true);
+        return;
+    }
+    s->mirrors.enqueued += created == PDK__OK;
+    if (created == PDK__OK)
+        entry->blocked = view->blocker[0] != '\0' && !pdk__entries_is_leaving(s, entry->dir, view->blocker);
+    else if (created != PDK__NO_NODE)
+        event.result = PDK__UNKNOWN;
+    entry->ahead_gone = false;
+    pdk__entry_step(entry, &event);
+}
+
 static void on_created(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = pdk__entry_ref(user);
+    struct pdk__view view;
+    bool shown = reply && pdk__mirrors_created(entry, reply, &view);
     if (reply && reply->result == PDK__NO_NODE) /* nothing was made, and the directory has a pace of its own */
         pdk__pace_give_back(&entry->creates);
     if (reply && reply->result == PDK__UNKNOWN)
@@ -126,6 +158,8 @@ static void on_created(pdk_session *s, void *user, const struct pdk__reply *repl
     on_reply(entry, reply, PDK__CREATED);
     if (reply && entry->without_list)
         answer_alone(entry, reply->result);
+    else if (reply && entry->mirrored)
+        answer_mirrored(entry, reply->result, shown ? &view : NULL);
     else if (reply)
         answer_list(entry);
     pdk__entry_unref(entry);
@@ -163,6 +197,8 @@ static void on_watched(pdk_session *s, void *user, const struct pdk__reply *repl
     struct pdk__reply polled;
     if (reply && reply->result != PDK__OK)
         pdk__watches_failed(s, entry->watch_path, &entry->watcher);
+    else if (reply)
+        pdk__watches_answered(s, entry->watch_path);
     entry->unwatched = reply && reply->result == PDK__NOT_ALLOWED;
     if (entry->unwatched) {
         polled = *reply;
@@ -199,6 +235,8 @@ static void on_deleted(pdk_session *s, void *user, const struct pdk__reply *repl
     struct pdk__reply unknown;
     if (reply && reply->result == PDK__NO_NODE) /* it may stand all the same, and then no entry has it */
         pdk__reap_again(s, entry->dir);
+    if (reply && reply->result == PDK__OK && entry->own_path)
+        pdk__mirrors_deleted(s, entry->own_path);
     if (reply && entry->pledge_stays) {
         unknown = *reply;
         unknown.result = PDK__UNKNOWN;
@@ -318,6 +356,7 @@ static bool send_create(struct pdk__entry *entry) {
                                    .data = entry->data,
                                    .data_size = entry->data_size,
                                    .named = entry->name != NULL};
+    pdk__mirrors_begin(entry);
     entry->list_unsent = true;
     entry->outdated = false;
     pdk__entry_ref(entry);

@@ -3,6 +3,7 @@
 #include "core/contender.h"
 #include "session/commands.h"
 #include "session/entries.h"
+#include "session/mirrors.h"
 #include "session/predecessors.h"
 #include "session/protect.h"
 #include "session/reap.h"
@@ -58,6 +59,8 @@ static void show_own(struct pdk__entry *entry, const struct pdk__reply *reply) {
 static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     entry->own_armed = entry->own_watched && reply && reply->result == PDK__OK;
+    if (entry->own_armed)
+        pdk__watches_answered(s, entry->own_path);
     if (reply && reply->result != PDK__OK && entry->own_path)
         pdk__watches_failed(s, entry->own_path, &entry->watcher);
     if (reply && reply->result == PDK__NO_NODE) {
@@ -128,7 +131,10 @@ static void after(struct pdk__entry *entry, enum pdk__phase before) {
     pdk__entries_note(entry);
     if (entry->c.phase != before && (entry->c.phase == PDK__IN || entry->c.phase == PDK__OUT))
         note_own(entry);
+    if (entry->c.phase == PDK__IN && before != PDK__IN && entry->name)
+        pdk__mirrors_exchanged(entry);
     if (entry->c.phase == PDK__HELD && before != PDK__HELD) {
+        pdk__mirrors_held(entry);
         pdk__renew_soon(s);
         watch_own_after(entry, SETTLE_NS);
     }
@@ -168,13 +174,23 @@ static void log_step(const struct pdk__entry *entry, enum pdk__phase before, con
                  pdk__phase_name(before), pdk__event_name(event->type), pdk__phase_name(c->phase));
 }
 
+/* Where the mirror stands for the list that is due, the contender hears of that at once. */
+static enum pdk__command step(struct pdk__entry *entry, const struct pdk__event *event) {
+    enum pdk__command command = pdk__contender_step(&entry->c, event);
+    struct pdk__view view;
+    if (command != PDK__DO_LIST || !pdk__mirrors_show(entry, &view))
+        return command;
+    entry->blocked = entry->ahead_gone = false;
+    return pdk__contender_step(&entry->c, &(struct pdk__event){.type = PDK__LISTED, .view = &view, .fresh = true});
+}
+
 void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event) {
     pdk__assert_locked(entry->s);
     enum pdk__phase before = entry->c.phase;
     char watched[PDK__NAME_SIZE];
     memcpy(watched, entry->c.watched, sizeof watched);
     pdk__entry_ref(entry);
-    enum pdk__command command = pdk__contender_step(&entry->c, event);
+    enum pdk__command command = step(entry, event);
     if (strcmp(watched, entry->c.watched) != 0 && watched[0] != '\0') {
         char *path = pdk__child_path(entry, watched);
         pdk__watches_remove(entry->s, path, &entry->watcher);

@@ -81,6 +81,7 @@ struct pdk__entry {
     bool blocked;                 /* as of the last list: see pdk__entry_is_blocked */
     bool list_unsent;             /* the list behind its create, or sync, is not sent either */
     bool without_list;            /* it needs no list behind its create */
+    bool mirrored;                /* likewise, unless the mirror does not stand for one */
     bool synced;                  /* the sync ahead of the look's list was answered */
     struct pdk__alarm retry;      /* a command could not be sent, or has to wait: for its pace, or in a pause */
     struct pdk__pace steps, pauses, creates, mkdirs, deletes;

@@ -2,6 +2,7 @@
 
 #include "session/chores.h"
 #include "session/commands.h"
+#include "session/mirrors.h"
 #include "session/ops.h"
 #include "session/predecessors.h"
 #include "session/protect.h"
@@ -109,6 +110,8 @@ static void serve(pdk_session *s, const struct list *list, const struct pdk__rep
     pdk__children_parse(children, reply->children, count);
     pdk__predecessors_forget_gone(s, list->path, children, count);
     pdk__unowned_leave_out(s, list->path, children, count);
+    if (reply->result == PDK__OK)
+        pdk__mirrors_listed(s, list->path, children, count);
     for (guint i = 0; i < list->entries->len && generation == s->generation; i++) {
         pdk__entry_listed(g_ptr_array_index(list->entries, i), reply, children);
         if (i % at_once == at_once - 1) /* other threads want the monitor, too */

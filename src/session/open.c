@@ -9,6 +9,7 @@
 #include "session/chores.h"
 #include "session/close.h"
 #include "session/lists.h"
+#include "session/mirrors.h"
 #include "session/ops.h"
 #include "session/options.h"
 #include "session/path_stats.h"
@@ -132,6 +133,7 @@ static pdk_session *session_make(const pdk_session_options *o, struct pdk__crede
     pdk__chores_init(s);
     pdk__predecessors_init(s);
     pdk__unowned_init(s);
+    pdk__mirrors_init(s);
     pdk__watches_init(s);
     pdk__window_init(&s->window);
     pdk__lists_init(s);

@@ -139,6 +139,12 @@ struct pdk_session {
         bool own_asked, own_known; /* asked: its answer is awaited */
     } protection;                  /* protect.c */
     struct pdk__unowned *unowned;
+    struct {
+        GHashTable *directories;  /* by path */
+        GQueue used;              /* the same, the one that was used last first */
+        size_t nodes;             /* the room of all of them */
+        uint64_t enqueued, shown; /* how often they stood for a list: behind a create; that was due */
+    } mirrors;                    /* mirrors.c */
 
     GQueue chores; /* chores.c */
     struct pdk__alarm chores_alarm;
@@ -150,6 +156,7 @@ struct pdk_session {
     GQueue entries;                 /* every node that may exist, also one that leaves: entry.c */
     GQueue live_queries;            /* live_query.c */
     GHashTable *watches;            /* path -> its watchers: watches.c */
+    uint64_t watches_set;           /* how often all watches may have been set again */
     size_t ephemeral_bytes, watched_bytes;
     uint64_t leaving_serial, marks; /* how many entries have begun to leave; how many were given a mark */
     GHashTable *marked;             /* the entries that exist, by the number in their mark */

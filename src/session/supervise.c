@@ -16,6 +16,7 @@
 #include "session/connect.h"
 #include "session/entries.h"
 #include "session/live_query.h"
+#include "session/mirrors.h"
 #include "session/ops.h"
 #include "session/reap.h"
 #include "session/renew.h"
@@ -79,6 +80,7 @@ static void retire(pdk_session *s) {
     pdk__silence_over(s);
     pdk__entries_tell(s, PDK__EXPIRED);
     pdk__unowned_forget_all(s);
+    pdk__mirrors_void(s);
     pdk__watches_reset(s);
     pdk__wake(&s->on_link);
     pdk__wake(&s->on_entries);
@@ -183,6 +185,12 @@ static void shorten_holds(pdk_session *s) {
     pdk__alarm_set(s, &s->lease_over, s->lease.end);
 }
 
+/* Watches may have fired, or be set again later than something else happens. */
+static void forget_what_was_told(pdk_session *s) {
+    pdk__mirrors_void(s);
+    pdk__watches_set_anew(s);
+}
+
 static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     bool first = s->link == PDK__LINK_OPENING, again = s->link == PDK__LINK_CONNECTED;
     if (s->link != PDK__LINK_CONNECTED) { /* it may come twice */
@@ -213,6 +221,7 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     pdk__wake(&s->on_link);
     pdk__renew_connected(s);
     pdk__reap_everywhere(s);
+    forget_what_was_told(s); /* the end of the connection before may not have been told */
     pdk__entries_tell(s, PDK__LINK_UP);
     pdk__live_queries_look(s);
     pdk__ops_move(s);
@@ -225,6 +234,7 @@ static void on_connecting(pdk_session *s) {
     s->suspended_at = pdk__now(s);
     pdk__connector_follow(s);
     pdk__silence_disconnected(s);
+    forget_what_was_told(s);
     pdk__unowned_forget_all(s);
     pdk__entries_tell(s, PDK__LINK_DOWN);
     if (s->restored) /* otherwise it was told already, and nothing was proved since */

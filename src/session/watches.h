@@ -29,6 +29,12 @@ void pdk__watches_failed(pdk_session *s, const char *key, struct pdk__watcher *w
 void pdk__watches_fired(pdk_session *s, const char *path, enum pdk__zk_event event);
 /* The leader says that the node is gone: tell its watchers. */
 void pdk__watches_told_gone(pdk_session *s, const char *path);
+/* The server has answered that it keeps a watch on this node. */
+void pdk__watches_answered(pdk_session *s, const char *path);
+/* Does such a watch stand: answered on this connection, and not fired? */
+bool pdk__watches_stands(const pdk_session *s, const char *path);
+/* The connection changes: all watches are set again, by the client library. */
+void pdk__watches_set_anew(pdk_session *s);
 /* A new handle: no watch is left. */
 void pdk__watches_reset(pdk_session *s);
 

@@ -154,8 +154,10 @@ START_TEST(the_cost_of_a_permit) {
     pdk_semaphore *semaphore = permits_at(a, path, 2);
     int64_t end = ts_now_ms() + ts_patience(10000), begin, took;
 
-    pdk_hold_release(permits_take(semaphore, 1)); /* makes the directories */
-    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    for (int i = 0; i < 3; i++) { /* makes the directories, and from then on needs no list behind its create */
+        pdk_hold_release(permits_take(semaphore, 1));
+        ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    }
     do {
         ts_proxy_zero(a->proxy);
         begin = ts_now_ms();
@@ -165,11 +167,11 @@ START_TEST(the_cost_of_a_permit) {
     } while (took > 8 && begin < end);
     ck_assert_uint_eq(creates(a), 2);
     ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_DELETE), 2);
-    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_GET_CHILDREN), 3);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_GET_CHILDREN), 2);
     ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_GET_DATA), 1);
     ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_SET_DATA), 0);
     ts_sleep_ms(100);
-    ck_assert_int_eq(ts_watch_count(server()), 0);
+    ck_assert_int_eq(ts_watch_count(server()), 1); /* on the queue's directory */
 }
 END_TEST
 

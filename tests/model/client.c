@@ -9,6 +9,7 @@
 void model_init(struct model *m, const struct model_config *config) {
     memset(m, 0, sizeof *m);
     m->config = *config;
+    m->config.exact |= config->mirrors;
     int32_t faults = 0;
     for (int32_t i = 0; i < config->clients; i++)
         m->readers = m->readers || config->roles[i] == MODEL_READS;
@@ -50,6 +51,7 @@ void model_copy(struct model_state *to, const struct model_state *from) {
         const struct model_client *k = &from->clients[i];
         memcpy(&to->clients[i], k,
                offsetof(struct model_client, entries) + (size_t)k->entries_count * sizeof k->entries[0]);
+        memcpy(to->clients[i].mirrored, k->mirrored, k->mirror.count * sizeof k->mirrored[0]);
     }
 }
 
@@ -72,6 +74,7 @@ static void leave_server(struct model_client *k) {
 void model_link_down(struct model *m, int32_t client) {
     struct model_state *s = m->now;
     leave_server(&s->clients[client]);
+    model_mirror_void(&s->clients[client]);
     ts_fake_cut(&s->fake, s->clients[client].session);
     if (s->fake.sessions[s->clients[client].session].replies_count != 0)
         m->seen.losses++;
@@ -89,6 +92,7 @@ void model_session_over(struct model *m, int32_t client) {
     k->session = -1;
     k->lease = k->renewing = false;
     leave_server(k);
+    model_mirror_void(k);
     model_entries_tell(m, client, PDK__EXPIRED);
     if (model_is_live(k))
         k->session = ts_fake_open(&m->now->fake);
@@ -143,6 +147,20 @@ static void haunt(const struct model_client *k, struct ts_fake_reply *packet) {
         packet->children[packet->count++] = k->ghost;
 }
 
+static void fired(struct model *m, int32_t client, const struct ts_fake_reply *event) {
+    bool gone = event->packet == TS_FAKE_DELETED;
+    if (event->packet == TS_FAKE_CHILDREN)
+        return;
+    if (event->name.mark == 0) {
+        model_mirror_fired(m, client);
+        return;
+    }
+    if (gone)
+        model_mirror_deleted(m, client, event->name);
+    model_mirror_stands(m, client, event->name, false);
+    model_entry_watch_fired(m, client, event->name, gone, false);
+}
+
 void model_receive(struct model *m, int32_t client) {
     struct ts_fake_reply packet;
     ts_fake_take(&m->now->fake, m->now->clients[client].session, &packet);
@@ -152,8 +170,7 @@ void model_receive(struct model *m, int32_t client) {
         return;
     haunt(&m->now->clients[client], &packet);
     if (packet.packet != TS_FAKE_REPLY) {
-        if (packet.packet != TS_FAKE_CHILDREN)
-            model_entry_watch_fired(m, client, packet.name, packet.packet == TS_FAKE_DELETED, false);
+        fired(m, client, &packet);
         return;
     }
     if (proves_quorum(packet.kind, packet.result))

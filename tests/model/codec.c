@@ -106,11 +106,13 @@ ALWAYS void code_tree(struct codec *c, struct ts_fake_tree *tree) {
     uint32_t first = (uint32_t)c->m->config.first_sequence;
     tree->levels = code_int(c, tree->levels, 1);
     tree->count = code_int(c, tree->count, 4);
-    if (code_bool(c, (tree->children_watchers | tree->overlooked) != 0)) {
+    if (code_bool(c, (tree->children_watchers | tree->overlooked | tree->watchers | tree->missed) != 0)) {
         tree->children_watchers = (uint16_t)code(c, tree->children_watchers, TS_FAKE_SESSIONS);
         tree->overlooked = (uint16_t)code(c, tree->overlooked, TS_FAKE_SESSIONS);
+        tree->watchers = (uint16_t)code(c, tree->watchers, TS_FAKE_SESSIONS);
+        tree->missed = (uint16_t)code(c, tree->missed, TS_FAKE_SESSIONS);
     } else {
-        tree->children_watchers = tree->overlooked = 0;
+        tree->children_watchers = tree->overlooked = tree->watchers = tree->missed = 0;
     }
     if (c->writing)
         code(c, (uint32_t)c->numbers->sequences, 6);
@@ -264,6 +266,10 @@ ALWAYS void code_entry(struct codec *c, struct model_client *k, int32_t client, 
     if (model_never_waits(c->m, client))
         p->blocked = code_bool(c, p->blocked);
     p->own_watch = (enum model_pending)code(c, p->own_watch, 2);
+    if (c->m->config.mirrors) {
+        p->mirrored = code_bool(c, p->mirrored);
+        p->own_stands = code_bool(c, p->own_stands);
+    }
     code_contender(c, &p->c);
     if (p->c.named)
         code_name(c, &p->exchanged);
@@ -288,6 +294,39 @@ static int32_t claims_of(const struct model_client *k) {
     return count;
 }
 
+/* A number that has no influence is none. */
+ALWAYS int32_t code_number(struct codec *c, bool counts, int32_t number) {
+    if (!counts)
+        return c->writing ? number : 0;
+    uint32_t first = (uint32_t)c->m->config.first_sequence;
+    uint32_t anew = code(c, (uint32_t)number - first, 6);
+    return c->writing ? number : (int32_t)(anew + first);
+}
+
+ALWAYS void code_mirror(struct codec *c, struct model_client *k) {
+    struct pdk__mirror *m = &k->mirror;
+    k->directory_watch = (enum model_pending)code(c, k->directory_watch, 2);
+    m->watched = code_bool(c, m->watched);
+    if (!m->watched)
+        return;
+    m->counted = code_bool(c, m->counted);
+    m->in_turn = code_bool(c, m->in_turn);
+    m->full = code_bool(c, m->full);
+    m->newest = code_number(c, m->counted, m->newest);
+    m->last = code_number(c, m->full, m->last);
+    m->count = (size_t)code_int(c, (int32_t)m->count, 4);
+    for (size_t i = 0; i < m->count; i++) {
+        struct ts_fake_name name = {0, 0};
+        if (c->writing)
+            name = model_name(k->mirrored[i].name);
+        code_name(c, &name);
+        if (c->writing)
+            continue;
+        ts_fake_name_text(&c->m->names, name, k->mirrored[i].name);
+        pdk__name_parse(k->mirrored[i].name, &k->mirrored[i].parsed);
+    }
+}
+
 ALWAYS void code_client(struct codec *c, struct model_client *k, int32_t client) {
     if (!c->writing)
         memset(k, 0, offsetof(struct model_client, entries));
@@ -302,6 +341,8 @@ ALWAYS void code_client(struct codec *c, struct model_client *k, int32_t client)
     if (!c->writing)
         k->handovers = model_handovers(c->m, client);
     code_claims(c, k);
+    if (c->m->config.mirrors)
+        code_mirror(c, k);
     k->entries_count = code_int(c, k->entries_count, 3);
     for (int32_t i = 0; i < k->entries_count; i++)
         code_entry(c, k, client, i);

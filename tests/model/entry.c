@@ -114,8 +114,12 @@ static void carry_out(struct model *m, int32_t client, int32_t entry, enum pdk__
     case PDK__DO_NOTHING:
         break;
     case PDK__DO_ENTER:
+        if (model_mirror_wants_watch(m, client, p))
+            submit_directory(m, client, -1, PDK__OP_WATCH, FOR_DIRECTORY);
+        p->mirrored = model_mirror_expects(m, client, p);
         submit(m, client, entry, PDK__OP_CREATE, model_name_given(client, p), 0, FOR_CREATE);
-        submit_directory(m, client, entry, PDK__OP_LIST, FOR_ENTER_LIST);
+        if (!p->mirrored)
+            submit_directory(m, client, entry, PDK__OP_LIST, FOR_ENTER_LIST);
         break;
     case PDK__DO_MKDIR:
         submit_directory(m, client, entry, PDK__OP_MKDIR, FOR_MKDIR);
@@ -166,9 +170,29 @@ static void after(struct model *m, int32_t client, int32_t entry, enum pdk__phas
     observe(m, before, p->c.phase);
     if (p->c.phase == PDK__OUT || (p->c.phase == PDK__HELD && before != PDK__HELD))
         p->own_watch = MODEL_NONE;
+    if (p->c.phase == PDK__HELD && before != PDK__HELD)
+        model_mirror_held(m, client, p);
+    if (p->c.phase != PDK__IN && p->c.phase != PDK__HELD)
+        p->own_stands = false;
     if (pdk__contender_is_next(&p->c) && !k->lease)
         model_renew(m, client);
     model_moved(m, client, entry);
+}
+
+/* Where the mirror stands for a list that is due, the contender hears of that at once. */
+static enum pdk__command step_core(struct model *m, int32_t client, int32_t entry, const struct pdk__event *event) {
+    struct model_entry *p = entry_of(m, client, entry);
+    struct pdk__view view;
+    enum pdk__phase phase = p->c.phase;
+    enum pdk__command command = pdk__contender_step(&p->c, event);
+    model_transitions[phase][event->type][p->c.phase]++;
+    if (command != PDK__DO_LIST || !model_mirror_shows(m, client, p, &view))
+        return command;
+    p->blocked = false;
+    phase = p->c.phase;
+    command = pdk__contender_step(&p->c, &(struct pdk__event){.type = PDK__LISTED, .view = &view, .fresh = true});
+    model_transitions[phase][PDK__LISTED][p->c.phase]++;
+    return command;
 }
 
 static void step(struct model *m, int32_t client, int32_t entry, const struct pdk__event *event) {
@@ -178,8 +202,7 @@ static void step(struct model *m, int32_t client, int32_t entry, const struct pd
     enum pdk__phase phase = p->c.phase;
     if (m->transcript)
         before = p->c;
-    enum pdk__command command = pdk__contender_step(&p->c, event);
-    model_transitions[phase][event->type][p->c.phase]++;
+    enum pdk__command command = step_core(m, client, entry, event);
     if (m->transcript)
         model_print_moved(m, client, entry, &before);
     if (event->type == PDK__NODE_LOST && p->c.phase == PDK__HELD)
@@ -304,6 +327,7 @@ static void on_listed(struct model *m, int32_t client, int32_t entry, struct ts_
         ts_fake_name_text(&m->names, p->exchanged, exchanged);
     if (r->result == PDK__OK) {
         struct pdk__rule rule = model_rule(m, client);
+        model_mirror_listed(m, client, children, (size_t)r->count);
         if (look)
             view_from_behind(&view, children, (size_t)r->count, p->c.mark, rule);
         else
@@ -336,9 +360,52 @@ static void on_result(struct model *m, int32_t client, int32_t entry, enum pdk__
                               .guarded = entry_of(m, client, entry)->own_watch == MODEL_ARMED});
 }
 
+/* As answer_mirrored of src/session/commands.c. */
+static void answer_mirrored(struct model *m, int32_t client, int32_t entry, enum pdk__result created,
+                            const struct pdk__view *view) {
+    struct model_entry *p = entry_of(m, client, entry);
+    bool fresh = client_of(m, client)->lease;
+    struct pdk__event event = {.type = PDK__LISTED, .result = created, .view = view, .fresh = fresh};
+    p->mirrored = false;
+    if (created == PDK__OK && (!view || (view->blocker[0] == '\0' ? !fresh : model_never_waits(m, client)))) {
+        if (!fresh)
+            model_renew(m, client);
+        submit_directory(m, client, entry, PDK__OP_LIST, FOR_ENTER_LIST);
+        return;
+    }
+    if (created == PDK__OK) {
+        m->seen.alone++;
+        p->blocked = view->blocker[0] != '\0' && !gives_up(client_of(m, client), view->blocker);
+    } else if (created != PDK__NO_NODE) {
+        event.result = PDK__UNKNOWN;
+    }
+    step(m, client, entry, &event);
+}
+
+static void on_created(struct model *m, int32_t client, int32_t entry, const struct ts_fake_reply *r) {
+    struct model_entry *p = entry_of(m, client, entry);
+    struct pdk__view view;
+    char name[TS_FAKE_TEXT] = "";
+    if (r->result == PDK__OK)
+        ts_fake_name_text(&m->names, r->name, name);
+    bool shown = model_mirror_created(m, client, p, name, &view);
+    on_result(m, client, entry, PDK__CREATED, r);
+    if (p->mirrored && !m->broken)
+        answer_mirrored(m, client, entry, r->result, shown ? &view : NULL);
+}
+
+static void on_deleted(struct model *m, int32_t client, int32_t entry, const struct ts_fake_reply *r) {
+    const char *own = entry_of(m, client, entry)->c.own;
+    if (r->result == PDK__OK && own[0] != '\0')
+        model_mirror_deleted(m, client, model_name(own));
+    on_result(m, client, entry, PDK__DELETED, r);
+}
+
 static void on_watched(struct model *m, int32_t client, int32_t entry, const struct ts_fake_reply *r) {
     if (r->result != PDK__OK)
         entry_of(m, client, entry)->registered = false;
+    else
+        model_mirror_stands(m, client, r->name, true);
     on_result(m, client, entry, PDK__WATCHED, r);
 }
 
@@ -346,6 +413,8 @@ static void on_own_watched(struct model *m, int32_t client, int32_t entry, enum 
     struct model_entry *p = entry_of(m, client, entry);
     if (p->own_watch == MODEL_SENT) /* else an event was first */
         p->own_watch = result == PDK__OK ? MODEL_ARMED : MODEL_NONE;
+    if (p->own_watch == MODEL_ARMED)
+        p->own_stands = true;
     if (result == PDK__NO_NODE)
         model_entry_tell(m, client, entry, PDK__NODE_LOST);
 }
@@ -375,8 +444,9 @@ static void on_renewed(struct model *m, int32_t client, int32_t entry, enum pdk_
 
 void model_entry_answer(struct model *m, int32_t client, struct ts_fake_reply *r) {
     static const enum pdk__event_type types[] = {
-        [FOR_CREATE] = PDK__CREATED, [FOR_MKDIR] = PDK__MADE_DIR, [FOR_PROOF] = PDK__PROVED,
-        [FOR_STAT] = PDK__STATTED,   [FOR_DELETE] = PDK__DELETED,
+        [FOR_MKDIR] = PDK__MADE_DIR,
+        [FOR_PROOF] = PDK__PROVED,
+        [FOR_STAT] = PDK__STATTED,
     };
     int32_t entry = model_entry_of(r->tag);
     enum model_purpose purpose = model_purpose(r->tag);
@@ -384,6 +454,8 @@ void model_entry_answer(struct model *m, int32_t client, struct ts_fake_reply *r
         on_renewed(m, client, entry, r->result);
     else if (purpose == FOR_ASK)
         on_asked(m, client, r->result);
+    else if (purpose == FOR_DIRECTORY)
+        model_mirror_watched(m, client, r->result);
     else if (entry < 0)
         return; /* of an entry that is gone */
     else if (purpose == FOR_ENTER_LIST || purpose == FOR_LIST || purpose == FOR_PROVE_LIST || purpose == FOR_LOOK)
@@ -392,6 +464,10 @@ void model_entry_answer(struct model *m, int32_t client, struct ts_fake_reply *r
         on_watched(m, client, entry, r);
     else if (purpose == FOR_OWN_WATCH)
         on_own_watched(m, client, entry, r->result);
+    else if (purpose == FOR_CREATE)
+        on_created(m, client, entry, r);
+    else if (purpose == FOR_DELETE)
+        on_deleted(m, client, entry, r);
     else
         on_result(m, client, entry, types[purpose], r);
 }

@@ -14,7 +14,7 @@ static const char *const budget_names[BUDGETS] = {
 
 /* Options that are no numbers of the configuration. */
 struct said {
-    gboolean deep, no_directory, same_mark, exact;
+    gboolean deep, no_directory, same_mark, exact, mirrors;
     char *threads, *roles;
     int permits;
 };
@@ -72,6 +72,7 @@ static bool take_options(struct model_config *config, int argc, char **argv) {
         {"no-directory", 0, 0, G_OPTION_ARG_NONE, &said.no_directory, "There is none at first", NULL},
         {"same-mark", 0, 0, G_OPTION_ARG_NONE, &said.same_mark, "All nodes of a client bear one mark", NULL},
         {"exact", 0, 0, G_OPTION_ARG_NONE, &said.exact, "Sequence numbers count, and not only their order", NULL},
+        {"mirrors", 0, 0, G_OPTION_ARG_NONE, &said.mirrors, "Clients that lock keep a mirror; exact", NULL},
         {"threads", 0, 0, G_OPTION_ARG_STRING, &said.threads, "Of each client", "A,B,C"},
         {"rwlock", 0, 0, G_OPTION_ARG_STRING, &said.roles, "Which clients write, and which read", "wrr"},
         {"semaphore", 0, 0, G_OPTION_ARG_INT, &said.permits, "All want a lease of so many, and none waits", "N"},
@@ -95,6 +96,7 @@ static bool take_options(struct model_config *config, int argc, char **argv) {
     config->no_directory = said.no_directory;
     config->same_mark = said.same_mark;
     config->exact = said.exact;
+    config->mirrors = said.mirrors;
     take_permits(config, said.permits);
     good = good && take_threads(config, said.threads) && take_roles(config, said.roles) && fits(config);
     g_free(said.threads);
@@ -145,6 +147,8 @@ static void print_result(const struct model_result *r) {
            (unsigned long long)seen->shared, (unsigned long long)seen->downgrades, (unsigned long long)seen->taken_over,
            (unsigned long long)seen->let_in, (unsigned long long)seen->given_back,
            (unsigned long long)seen->exchanged_gone, (unsigned long long)seen->squatted);
+    printf("creates without a list %llu proven, %llu not; lists that a mirror stood for %llu\n",
+           (unsigned long long)seen->alone, (unsigned long long)seen->gaps, (unsigned long long)seen->mirrored);
     double n = (double)r->search.states;
     printf("states are known by 64-bit hashes: that any was taken for another has a probability of %.1g\n",
            n * n / 2 / 18446744073709551616.0);

@@ -7,6 +7,7 @@
  *     entry.c     drives a contender       as src/session/entry.c does   transcript.c  a counter-example in words
  *     queue.c     claims and hand-overs    as src/grant/queue.c does     model.c, test_*.c  run it;  mutants
  *     grant.c     grants and downgrades    as src/grant/grant.c does
+ *     mirror.c    what a client knows      as src/session/mirrors.c does
  *
  *     client ─► session          one at a time; the lease is one bit: "not yet over"
  *        ├────► claims           a thread each, first come first served
@@ -26,6 +27,7 @@
 
 #include "core/contender.h"
 #include "core/handovers.h"
+#include "core/mirror.h"
 #include "fake_zk.h"
 #include "search.h"
 
@@ -70,6 +72,7 @@ struct model_config {
     bool no_directory;              /* at first */
     bool same_mark;                 /* a client's contenders all bear the same mark */
     bool exact;                     /* keep sequence numbers as they are; otherwise only their order counts */
+    bool mirrors;                   /* clients that lock keep a mirror of the directory, in which gaps count: exact */
     int32_t first_sequence;         /* of the directory's counter */
     uint64_t max_states;            /* 0: all of them */
     FILE *progress;                 /* told now and then, when not NULL */
@@ -100,6 +103,8 @@ struct model_entry {
     bool registered;     /* an event of the predecessor's node goes to it */
     bool blocked;        /* as of the last list: somebody is ahead, other than a node of ours that is being deleted */
     enum model_pending own_watch; /* of a hold */
+    bool mirrored;                /* its create went without a list */
+    bool own_stands;              /* a watch on its node was answered on this connection, and has not fired */
     int32_t mark;                 /* the number of its mark among the client's */
     struct pdk__contender c;
 };
@@ -112,12 +117,15 @@ struct model_client {
     struct ts_fake_name ghost; /* its server goes on showing this node; mark 0: none */
     bool asked, told;          /* the leader was asked after it; has said that it is gone */
     struct pdk__handovers handovers;
-    int32_t tickets;               /* drawn so far */
-    int32_t queued, sleepers;      /* how many of these */
-    int32_t queue[MODEL_CLAIMS];   /* tickets, in their order */
-    int32_t sleeper[MODEL_CLAIMS]; /* granted, but the grant is lost, and they still have to wake */
-    int32_t entries_count;         /* in order of creation; those gone are removed when the step is over */
+    int32_t tickets;                    /* drawn so far */
+    int32_t queued, sleepers;           /* how many of these */
+    int32_t queue[MODEL_CLAIMS];        /* tickets, in their order */
+    int32_t sleeper[MODEL_CLAIMS];      /* granted, but the grant is lost, and they still have to wake */
+    int32_t entries_count;              /* in order of creation; those gone are removed when the step is over */
+    enum model_pending directory_watch; /* of the mirror: MODEL_SENT, or none */
+    struct pdk__mirror mirror;
     struct model_entry entries[MODEL_ENTRIES];
+    struct pdk__mirrored mirrored[TS_FAKE_NODES]; /* of the mirror */
 };
 
 struct model_state {
@@ -133,6 +141,7 @@ struct model_seen {
     uint64_t grants, contended, handovers, rejoins, losses, recovered_found, recovered_absent, expiries, abandons;
     uint64_t lost_holds, late_notices, late_receipts, removed_holds, touched;
     uint64_t shared, full, downgrades, taken_over, let_in, exchanged_gone, given_back, squatted, ghosts, turned_away;
+    uint64_t alone, gaps, mirrored; /* creates without a list: proven, or not; lists that the mirror stood for */
 };
 
 struct model {
@@ -235,6 +244,7 @@ enum model_purpose {
     FOR_RENEWAL = MODEL_COMMANDS,
     FOR_OWN_WATCH,
     FOR_ASK,
+    FOR_DIRECTORY,
     MODEL_PURPOSES,
 };
 static inline enum model_purpose model_purpose(uint64_t tag) { return (enum model_purpose)(tag & 15); }
@@ -264,6 +274,21 @@ void model_renew(struct model *m, int32_t client);
 int32_t model_wants_renewal(const struct model_client *k);
 /* The entry with that owner, or −1. */
 int32_t model_entry_with(const struct model_client *k, enum model_owner owner);
+
+/* --- mirror.c: see src/session/mirrors.h */
+void model_mirror_void(struct model_client *k);
+bool model_mirror_wants_watch(struct model *m, int32_t client, const struct model_entry *p);
+void model_mirror_watched(struct model *m, int32_t client, enum pdk__result result);
+void model_mirror_fired(struct model *m, int32_t client);
+bool model_mirror_expects(struct model *m, int32_t client, const struct model_entry *p);
+/* name: "" where the create has failed. */
+bool model_mirror_created(struct model *m, int32_t client, const struct model_entry *p, const char *name,
+                          struct pdk__view *view);
+bool model_mirror_shows(struct model *m, int32_t client, const struct model_entry *p, struct pdk__view *view);
+void model_mirror_listed(struct model *m, int32_t client, const char *const *names, size_t count);
+void model_mirror_deleted(struct model *m, int32_t client, struct ts_fake_name name);
+void model_mirror_held(struct model *m, int32_t client, const struct model_entry *p);
+void model_mirror_stands(struct model *m, int32_t client, struct ts_fake_name name, bool stands);
 
 /* --- queue.c */
 void model_queue_push(struct model *m, int32_t client, int32_t ticket);

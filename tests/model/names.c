@@ -126,6 +126,12 @@ static void use_session(const struct model *m, struct model_used *used, const st
         use_name(m, used, s->watches[i]);
 }
 
+static void use_client(const struct model *m, struct model_used *used, const struct model_client *k) {
+    use_name(m, used, k->ghost);
+    for (size_t i = 0; i < k->mirror.count; i++)
+        use_name(m, used, model_name(k->mirrored[i].name));
+}
+
 void model_use(const struct model *m, const struct model_state *s, struct model_used *used) {
     memset(used, 0, offsetof(struct model_used, own));
     for (int32_t i = 0; i < s->fake.tree.count; i++) {
@@ -135,7 +141,7 @@ void model_use(const struct model *m, const struct model_state *s, struct model_
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
         use_session(m, used, &s->fake.sessions[i]);
     for (int32_t i = 0; i < m->config.clients; i++)
-        use_name(m, used, s->clients[i].ghost);
+        use_client(m, used, &s->clients[i]);
     for (int32_t i = 0; i < m->config.clients; i++)
         for (int32_t n = 0; n < s->clients[i].entries_count; n++) {
             const struct model_entry *entry = &s->clients[i].entries[n];

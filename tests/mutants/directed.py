@@ -23,7 +23,7 @@ MUTANTS = {
     "a contender whom others block needs no list": ("src/session/commands.c", "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity", [
         ("entry->rule.blocks == pdk__blocks_never && entry->create == 0", "entry->create == 0")]),
     "watched bytes never shrink": ("src/session/watches.c", DRIVER, [
-        ("        return;\n    s->watched_bytes -= cost(key);\n    GPtrArray *list", "        return;\n    GPtrArray *list")]),
+        ("        return;\n    s->watched_bytes -= cost(key);\n    struct watched *watched", "        return;\n    struct watched *watched")]),
     "a shorter timeout shortens nothing that is held": ("src/session/supervise.c", DRIVER, [
         ("        s->listener->calls->lease_shortened(s->listener, s->lease.end);", "        (void)s;")]),
     "each handshake doubles the patience": ("src/session/silence.c", SILENCE, [

@@ -41,6 +41,7 @@
 struct tally {
     uint64_t schedules, counted, excused, events, steps, sim_ms;
     uint64_t claims, grants, contended, handovers, lost, stale_refused, stale_harmful, writes, extends, wake_ups, reads;
+    uint64_t enqueued, shown; /* how often a mirror stood for a list: behind a create; that was due */
     uint64_t answers[CHECKER_STATUSES];
     uint64_t reasons[6];
     uint64_t session_events[7];

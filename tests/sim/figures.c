@@ -47,12 +47,14 @@ void explore_print(const struct tally *t, double seconds, int32_t jobs, FILE *ou
             (u)t->schedules, (u)t->events, seconds, (double)t->schedules / seconds / jobs,
             (double)t->schedules / seconds / jobs * 3600, (double)t->events / each, (double)t->sim_ms / each / 1000,
             (u)t->counted, (u)t->excused);
-    fprintf(out,
-            "  %llu claims, %llu grants (%llu contended, %llu handed over), %llu lost, %llu renewals seen, %llu "
-            "wake-ups; %llu "
-            "writes, %llu reads, %llu stale ones refused (%llu ruined the naive resource)\n",
-            (u)t->claims, (u)t->grants, (u)t->contended, (u)t->handovers, (u)t->lost, (u)t->extends, (u)t->wake_ups,
-            (u)t->writes, (u)t->reads, (u)t->stale_refused, (u)t->stale_harmful);
+    fprintf(
+        out,
+        "  %llu claims, %llu grants (%llu contended, %llu handed over), %llu lost, %llu renewals seen, %llu "
+        "wake-ups; %llu "
+        "writes, %llu reads, %llu stale ones refused (%llu ruined the naive resource); %llu creates without a list, "
+        "%llu lists that a mirror stood for\n",
+        (u)t->claims, (u)t->grants, (u)t->contended, (u)t->handovers, (u)t->lost, (u)t->extends, (u)t->wake_ups,
+        (u)t->writes, (u)t->reads, (u)t->stale_refused, (u)t->stale_harmful, (u)t->enqueued, (u)t->shown);
     print_row(out, "schedules with", recipe_name, t->recipes, PLAN_RECIPES, ",");
     print_row(out, "done", kind_name, t->faults, PLAN_KIND_COUNT, "");
     print_row(out, "answers", status_name, t->answers, CHECKER_STATUSES, "");
@@ -91,5 +93,7 @@ const char *explore_vacuous(const struct tally *t) {
            : t->lost == 0          ? "no loss"
            : t->stale_refused == 0 ? "no stale write refused"
            : t->stale_harmful == 0 ? "no stale write ruined the naive resource"
+           : t->enqueued == 0      ? "no create without a list"
+           : t->shown == 0         ? "no list that a mirror stood for"
                                    : NULL;
 }

@@ -108,8 +108,12 @@ void client_open(struct player *player) {
 
 void client_leave(struct client *client) {
     for (; client; client = client->side) {
-        if (client->s)
+        struct tally *tally = &client->player->d->tally;
+        if (client->s) {
+            tally->enqueued += client->s->mirrors.enqueued;
+            tally->shown += client->s->mirrors.shown;
             pdk_session_unref(client->s);
+        }
         client->s = NULL;
     }
 }

@@ -34,12 +34,14 @@ static void forget_watches(struct ts_fake *fake, int32_t session) {
     for (int32_t i = 0; i < fake->tree.count; i++)
         fake->tree.nodes[i].watchers &= ~(1u << session);
     fake->tree.children_watchers &= (uint16_t)~(1u << session);
+    fake->tree.watchers &= (uint16_t)~(1u << session);
 }
 
 static void forget_missed(struct ts_fake *fake, int32_t session) {
     for (int32_t i = 0; i < fake->tree.count; i++)
         fake->tree.nodes[i].missed &= ~(1u << session);
     fake->tree.overlooked &= (uint16_t)~(1u << session);
+    fake->tree.missed &= (uint16_t)~(1u << session);
 }
 
 void ts_fake_forget(struct ts_fake *fake, int32_t session) {
@@ -151,9 +153,11 @@ void ts_fake_execute_zombie(struct ts_fake *fake, const struct ts_fake_names *na
 }
 
 /* An event is lost on its way. */
-static void miss(struct ts_fake *fake, int32_t session, struct ts_fake_name name) {
+static void miss(struct ts_fake *fake, int32_t session, struct ts_fake_name name, enum ts_fake_packet packet) {
     const struct ts_fake_session *s = &fake->sessions[session];
     struct ts_fake_node *node = find(fake, name); /* of a deleted one: another of its name */
+    if (name.mark == 0 && packet != TS_FAKE_CHILDREN && ts_fake_watches(s, name))
+        fake->tree.missed |= (uint16_t)(1u << session);
     if (node && ts_fake_watches(s, name))
         node->missed |= 1u << session;
     if (name.mark == 0 && s->children_watch)
@@ -166,7 +170,7 @@ void ts_fake_cut(struct ts_fake *fake, int32_t session) {
     for (int32_t i = 0; i < s->replies_count; i++) {
         struct ts_fake_reply lost = s->replies[i];
         if (lost.packet != TS_FAKE_REPLY)
-            miss(fake, session, lost.name);
+            miss(fake, session, lost.name, lost.packet);
         else
             s->replies[kept++] = (struct ts_fake_reply){.kind = lost.kind, .tag = lost.tag, .result = PDK__UNKNOWN};
     }
@@ -190,6 +194,15 @@ static void restore_children_watch(struct ts_fake *fake, const struct ts_fake_na
         answer(&fake->sessions[session], &(struct ts_fake_reply){.packet = there ? TS_FAKE_CHILDREN : TS_FAKE_DELETED});
 }
 
+static void restore_directory_watch(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session) {
+    struct ts_fake_tree *tree = &fake->tree;
+    bool there = tree->levels == names->levels;
+    if (there && !(tree->missed & 1u << session))
+        tree->watchers |= (uint16_t)(1u << session);
+    else
+        answer(&fake->sessions[session], &(struct ts_fake_reply){.packet = there ? TS_FAKE_CHANGED : TS_FAKE_DELETED});
+}
+
 bool ts_fake_connect(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session, bool restore) {
     struct ts_fake_session *s = &fake->sessions[session];
     assert(s->replies_count == 0);
@@ -201,6 +214,10 @@ bool ts_fake_connect(struct ts_fake *fake, const struct ts_fake_names *names, in
         s->children_watch = false;
     }
     for (int32_t i = 0; i < s->watches_count; i++) {
+        if (s->watches[i].mark == 0) {
+            restore_directory_watch(fake, names, session);
+            continue;
+        }
         struct ts_fake_node *node = find(fake, s->watches[i]);
         struct ts_fake_reply missed = {.packet = node ? TS_FAKE_CHANGED : TS_FAKE_DELETED, .name = s->watches[i]};
         if (node && !(node->missed & 1u << session))
@@ -235,10 +252,12 @@ void ts_fake_take(struct ts_fake *fake, int32_t session, struct ts_fake_reply *p
     *packet = s->replies[0];
     s->replies_count--;
     memmove(&s->replies[0], &s->replies[1], (size_t)s->replies_count * sizeof *packet);
-    if (packet->packet != TS_FAKE_REPLY && packet->name.mark == 0)
+    if (packet->packet != TS_FAKE_REPLY && packet->packet != TS_FAKE_CHILDREN)
+        drop_watch(s, packet->name);
+    if (packet->packet == TS_FAKE_DELETED ? packet->name.mark == 0 : packet->packet == TS_FAKE_CHILDREN)
         s->children_watch = false;
     else if (packet->packet != TS_FAKE_REPLY)
-        drop_watch(s, packet->name);
+        return;
     else if (packet->watch)
         s->children_watch = true;
     else if (packet->kind == PDK__OP_WATCH && packet->result == PDK__OK)

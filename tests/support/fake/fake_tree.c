@@ -79,6 +79,21 @@ static void fire_children(struct ts_fake *fake, enum ts_fake_packet packet) {
             fake->tree.overlooked |= (uint16_t)(1u << i);
 }
 
+/* The directory was written to, or is gone: then the watchers of its children hear of it, too, all of them once. */
+static void fire_directory(struct ts_fake *fake, enum ts_fake_packet packet) {
+    struct ts_fake_tree *tree = &fake->tree;
+    for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
+        if (is_away(&fake->sessions[i]) && ts_fake_watches(&fake->sessions[i], (struct ts_fake_name){0, 0}))
+            tree->missed |= (uint16_t)(1u << i);
+    if (packet == TS_FAKE_DELETED)
+        tree->children_watchers |= tree->watchers;
+    else
+        tell(fake, tree->watchers, packet, (struct ts_fake_name){0, 0});
+    tree->watchers = 0;
+    if (packet == TS_FAKE_DELETED)
+        fire_children(fake, packet);
+}
+
 /* ---- writes */
 
 static void note(struct ts_fake_effect *effect, const struct ts_fake_node *node) {
@@ -119,7 +134,7 @@ void ts_fake_vanish(struct ts_fake *fake) {
     assert(fake->tree.count == 0 && fake->tree.levels > 0);
     fake->tree.zxid++;
     fake->tree.levels--;
-    fire_children(fake, TS_FAKE_DELETED);
+    fire_directory(fake, TS_FAKE_DELETED);
 }
 
 void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect *effect) {
@@ -129,6 +144,8 @@ void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect
     tree->zxid++;
     tree->children_watchers &= (uint16_t)~(1u << session);
     tree->overlooked &= (uint16_t)~(1u << session);
+    tree->watchers &= (uint16_t)~(1u << session);
+    tree->missed &= (uint16_t)~(1u << session);
     for (int32_t i = 0; i < tree->count; i++) {
         tree->nodes[i].watchers &= ~(1u << session);
         tree->nodes[i].missed &= ~(1u << session);
@@ -241,6 +258,9 @@ void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fak
             tree->zxid++;
         if (request->kind == PDK__OP_WATCH && node)
             node->watchers |= 1u << session;
+        else if (request->kind == PDK__OP_WATCH && request->name.mark == 0 && request->level == names->levels &&
+                 directory)
+            tree->watchers |= (uint16_t)(1u << session);
         break;
     case PDK__OP_DELETE:
         delete_it(fake, request, reply, effect);
@@ -255,6 +275,8 @@ void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fak
         tree->zxid++;
         if (node)
             touch(fake, node);
+        else if (reply->result == PDK__OK && request->level == names->levels)
+            fire_directory(fake, TS_FAKE_CHANGED);
         break;
     }
 }

@@ -15,7 +15,7 @@
  *    of their session is;
  *  - a session's end deletes its nodes in one transaction.
  * Not like the real one: no followers that lag, sequence exhaustion, access control, data (a write to a node has no effect but
- * the event), nor names without a sequence. There is one directory only, and nobody watches its data.
+ * the event), nor names without a sequence. There is one directory only.
  */
 #ifndef TS_FAKE_ZK_H
 #define TS_FAKE_ZK_H
@@ -62,6 +62,7 @@ struct ts_fake_tree {
     int32_t next_sequence;
     uint16_t children_watchers; /* sessions that watch the directory's children: a bit each */
     uint16_t overlooked;        /* likewise, of those that were away when a child came or went */
+    uint16_t watchers, missed;  /* of the directory itself: as of a node */
     int32_t count;
     struct ts_fake_node nodes[TS_FAKE_NODES]; /* in order of creation */
 };

@@ -1,0 +1,77 @@
+"""Mutants of the enqueue without a list: each exception of ADR 45, left out. Judged by the models, unit tests and the driver on fakes.
+
+name: (file, judge and its options, [(text, its replacement) or (other file, text, its replacement)…]); see mutants.
+"""
+from driver import PLAN
+
+MIRROR = "src/core/mirror.c"
+MIRRORS = "src/session/mirrors.c"
+FOLLOWS = "bool follows = m->full && parsed.sequence == m->last + 1 && m->count < m->room;"
+
+MUTANTS = {
+    "mirror: a gap is nobody": (MIRROR, "mirror_model", [
+        (FOLLOWS, FOLLOWS.replace("== m->last + 1", "> m->last"))]),
+    "mirror: a gap is nobody, in the whole protocol": (MIRROR, "model --mirrors --claims 1", [
+        (FOLLOWS, FOLLOWS.replace("== m->last + 1", "> m->last"))]),
+    "mirror: a gap is nobody once another number followed": (MIRROR, "mirror_core", [
+        (FOLLOWS, FOLLOWS.replace("m->last + 1", "(m->counted ? m->newest : -1) + 1"))]),
+    "mirror: the directory may be another one": (MIRRORS, "mirror", [
+        ("    make_void((struct mirror *)watcher);", "    (void)watcher;")]),
+    "mirror: the directory may be another one, in the whole protocol": ("tests/model/mirror.c", "model --mirrors --vanishes 1 --threads 3 --handovers 0", [
+        ("    struct model_client *k = client_of(m, client);\n    pdk__mirror_void(mirror_of(k));\n    k->directory_watch = MODEL_NONE;\n}",
+         "    (void)m, (void)client;\n}")]),
+    "mirror: nobody watches the directory": (MIRROR, "mirror_core", [
+        ("    if (!m->watched)\n        return false;\n    if (!is_next", "    m->watched = true;\n    if (!is_next")]),
+    "mirror: our number is older than the watch": (MIRROR, "mirror_core", [
+        ("    if (!m->watched)\n        pdk__mirror_void(m);\n", ""),
+        ("    if (!m->watched)\n        return false;\n    if (!is_next", "    bool watched = m->watched;\n    m->watched = true;\n    if (!is_next"),
+        ("    mirror_check(m);\n    return follows;", "    m->watched = watched;\n    return follows;")]),
+    "mirror: it outlives its connection": ("src/session/supervise.c", "mirror", [
+        ("    pdk__mirrors_void(s);\n    pdk__watches_set_anew(s);", "    pdk__watches_set_anew(s);")]),
+    "mirror: it outlives its connection, in the whole protocol": ("tests/model/client.c", "model --mirrors --losses 1 --vanishes 1 --threads 2 --handovers 0 --claims 1", [
+        ("    model_mirror_void(&s->clients[client]);\n    ts_fake_cut", "    ts_fake_cut")]),
+    "mirror: a number may go back": (MIRROR, "mirror_core", [
+        ("           (!m->counted || parsed->sequence > m->newest);", "           true;")]),
+    "mirror: a number near the end is like any other": (MIRROR, "mirror_core", [
+        ("return sequence >= 0 && sequence < PDK__SEQUENCE_HIGH;", "return sequence >= 0;")]),
+    "mirror: a negative number is like any other": (MIRROR, "mirror_core", [
+        ("return sequence >= 0 && sequence < PDK__SEQUENCE_HIGH;", "return sequence < PDK__SEQUENCE_HIGH;")]),
+    "mirror: a stranger that may be exchanged is gone": (MIRROR, "mirror_model", [
+        (" && (ours || !pdk__name_may_be_exchanged(name, &node->parsed))", "")]),
+    "mirror: our own exchange changes nothing": (MIRRORS, "mirror", [
+        ("    if (m)\n        pdk__mirror_void(&m->core);", "    (void)m;")]),
+    "mirror: nobody looks at our own node": (MIRRORS, "mirror", [
+        ("pdk__watches_stands(s, entry->own_path)", "true")]),
+    "mirror: with any lease": (MIRRORS, "mirror", [
+        ("pdk__lease_fresh(&s->lease, pdk__now(s)) && pdk__mirror_view(", "pdk__mirror_view(")]),
+    "mirror: somebody is ahead": (MIRRORS, "mirror", [
+        ("view->ahead == 0;", "true;")]),
+    "mirror: the word of the leader takes a node out": ("src/session/watches.c", "mirror", [
+        ("    fire(s, path, path, PDK__NEWS_GONE_TOLD);", "    pdk__mirrors_deleted(s, path);\n    fire(s, path, path, PDK__NEWS_GONE_TOLD);")]),
+    "mirror: that our own node is not there takes it out": ("src/session/commands.c", PLAN + "delete_of_a_node_that_stands.plan", [
+        ("    if (reply && reply->result == PDK__OK && entry->own_path)", "    if (reply && entry->own_path)")]),
+    "mirror: where lists are looked at": (MIRRORS, "mirror", [
+        (" &&\n           !pdk__protect_looks(entry->s);", ";")]),
+    "mirror: a directory with a lock-delay": (MIRROR, "mirror_core", [
+        ("return strcmp(child->text, PDK__DELAY_RECORD) == 0;", "return false;")]),
+    "mirror: numbers that are newer than ours": (MIRROR, "mirror_core", [
+        (" && child->name.sequence <= m->newest", "")]),
+    "mirror: a holder has nobody ahead in any queue": (MIRROR, "mirror_core", [
+        ("    return pdk__kind_same_queue(node->parsed.kind, me->kind) && ", "    return ")]),
+    "mirror: a holder may have somebody ahead": (MIRROR, "mirror_core", [
+        ("        if (is_ahead(&m->nodes[i], &me, own))\n            take_out(m, i);", "        (void)is_ahead;")]),
+    "mirror: an equal number is alone": (MIRROR, "mirror_core", [
+        ("view->ahead == 1 && nearest->parsed.sequence != me.sequence &&", "view->ahead == 1 &&")]),
+    "mirror: alone behind a writer that may read": (MIRROR, "mirror_core", [
+        (" &&\n                     !pdk__name_may_be_exchanged(nearest->name, &nearest->parsed);", ";")]),
+    "mirror: after a gap the next create goes alone": (MIRROR, "mirror", [
+        ("return m->full && m->in_turn && ", "return m->full && ")]),
+    "mirror: a crowd of strangers has one": (MIRRORS, "mirror", [
+        ("return strangers <= STRANGERS_MAX;", "return true;")]),
+    "mirror: its watch takes the last room": (MIRRORS, "mirror", [
+        ("s->watched_bytes >= PDK__WATCHED_BYTES_MAX / 4 || ", "")]),
+    "mirror: an old watch is believed": (MIRRORS, "mirror", [
+        ("    if ((!m->core.watched || is_old) && ", "    (void)is_old;\n    if (!m->core.watched && ")]),
+    "mirror: there is none": (MIRRORS, "mirror", [
+        ("return m && is_served(entry) && entry->create == 0 && ", "return false && m && ")]),
+}
