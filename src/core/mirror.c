@@ -76,7 +76,7 @@ void pdk__mirror_listed(struct pdk__mirror *m, const struct pdk__child *children
 
 /* A server has named this node just now. false: with no number that could be the next. */
 static bool is_next(const struct pdk__mirror *m, const char *name, struct pdk__name *parsed) {
-    return pdk__name_parse(name, parsed) && is_ordinary(parsed->sequence) &&
+    return strlen(name) < PDK__NAME_SIZE && pdk__name_parse(name, parsed) && is_ordinary(parsed->sequence) &&
            (!m->counted || parsed->sequence > m->newest);
 }
 

@@ -143,7 +143,7 @@ void pdk__mirrors_begin(struct pdk__entry *entry) {
     pdk_session *s = entry->s;
     pdk__assert_locked(s);
     struct mirror *m = mirror_of(s, entry->dir);
-    if (!is_served(entry) || entry->create != 0 || s->link != PDK__LINK_CONNECTED)
+    if (!is_served(entry) || entry->create != 0)
         return;
     if (!m) {
         note(s, entry->dir);
@@ -172,8 +172,10 @@ bool pdk__mirrors_expect(const struct pdk__entry *entry) {
 bool pdk__mirrors_created(struct pdk__entry *entry, const struct pdk__reply *reply, struct pdk__view *view) {
     pdk__assert_locked(entry->s);
     struct mirror *m = mirror_of(entry->s, entry->dir);
-    return m && !entry->name && reply->result == PDK__OK && pdk__mirror_created(&m->core, reply->name) &&
-           is_served(entry) && pdk__mirror_view(&m->core, reply->name, view);
+    if (!m || entry->name || reply->result != PDK__OK || !pdk__mirror_created(&m->core, reply->name))
+        return false;
+    pdk__mirror_view(&m->core, reply->name, view);
+    return is_served(entry);
 }
 
 /* A watch on our own node stands, whoever asked for it. So its end has not come before the event that led here. */
@@ -181,7 +183,7 @@ bool pdk__mirrors_show(const struct pdk__entry *entry, struct pdk__view *view) {
     pdk_session *s = entry->s;
     pdk__assert_locked(s);
     const struct mirror *m = mirror_of(s, entry->dir);
-    bool shows = m && is_served(entry) && entry->owner && entry->own_path && pdk__watches_stands(s, entry->own_path) &&
+    bool shows = m && is_served(entry) && entry->own_path && pdk__watches_stands(s, entry->own_path) &&
                  pdk__lease_fresh(&s->lease, pdk__now(s)) && pdk__mirror_view(&m->core, entry->c.own, view) &&
                  view->ahead == 0;
     s->mirrors.shown += shows;

@@ -71,6 +71,7 @@ START_TEST(a_gap_is_somebody) {
     ck_assert(!expects(OWN(3)));
     ck_assert(!pdk__mirror_view(&m, OWN(5), &view));
     ck_assert(!pdk__mirror_created(&m, OWN(6))); /* still nobody knows the one with 4 */
+    ck_assert(!expects(OWN(3)));
     ck_assert(!pdk__mirror_view(&m, OWN(6), &view));
     ck_assert(says(OWN(3), 0, "")); /* as before */
     LIST(OWN(6), OTHER(4), OWN(5), OWN(3));
@@ -135,6 +136,11 @@ START_TEST(what_makes_it_void) {
     begin();
     LIST(OWN(3));
     ck_assert(!pdk__mirror_created(&m, "nonsense") && !m.watched);
+    begin();
+    LIST(OWN(3));
+    g_autofree char *filler = g_strnfill(PDK__NAME_SIZE, 'f'),
+                    *longest = g_strconcat("_c_", filler, "-lock-0000000004", NULL);
+    ck_assert(!pdk__mirror_created(&m, longest) && !m.watched);
 }
 END_TEST
 
