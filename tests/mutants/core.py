@@ -108,11 +108,11 @@ MUTANTS = {
     "a barrier on a missing directory proves nothing": ("src/core/contender.c", GONE, [
         ("c->proven = e->result == PDK__OK || e->result == PDK__NO_NODE ||", "c->proven = e->result == PDK__OK ||")]),
     "hands over without bound": ("src/core/handovers.c", TURNS, [
-        ("h->handovers >= h->max_handovers || ", "")]),
+        ("h->handovers < h->max_handovers && ", "")]),
     "hands over once too often": ("src/core/handovers.c", TURNS, [
-        ("h->handovers >= h->max_handovers", "h->handovers > h->max_handovers")]),
+        ("h->handovers < h->max_handovers", "h->handovers <= h->max_handovers")]),
     "hands over a hold that has lapsed": ("src/core/handovers.c", TURNS + " --lapses 1", [
-        ("if (!valid || ", "if (")]),
+        ("return valid && h->handovers", "return h->handovers")]),
     "hands over to nobody": ("src/core/handovers.c", TURNS, [
         ("if (!waiting)\n        return PDK__HANDOVER_LEAVE;", "")]),
     "a hand-over is not counted": ("src/core/handovers.c", TURNS, [

@@ -72,7 +72,7 @@ MUTANTS = {
          "!entry->wished && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&"),
         ("src/grant/hold.c", "return MIN(lease_end, own);", "return own > 0 ? lease_end + hold->s->lease.timeout : own;")]),
     "hand-overs without end": ("src/core/handovers.c", SIM, [
-        ("h->handovers >= h->max_handovers || now - h->since >= h->max_time", "now < h->since")]),
+        ("h->handovers < h->max_handovers && now - h->since < h->max_time", "now >= h->since")]),
     "no renewal": ("src/session/renew.c", SIM, [
         ("return s->last_proof + (pressed ", "return s->last_proof + 100 * s->lease.timeout + (pressed ")]),
     "everybody on a path is one": ("recipes/lock.c", SIM, [
