@@ -3,6 +3,7 @@
 #include "base/probe.h"
 #include "grant/claim.h"
 #include "grant/hold.h"
+#include "grant/lookout.h"
 #include "grant/registry.h"
 #include "session/chores.h"
 #include "session/close.h"
@@ -18,6 +19,8 @@ static bool queue_never_waits(const struct pdk__entry_owner *owner) {
 
 static void queue_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry);
 static void listed(struct pdk__entry_owner *owner, const struct pdk__child *children, size_t count);
+static void read_own(struct pdk__entry_owner *owner, struct pdk__entry *entry, const struct pdk__reply *reply);
+static void on_lingered(pdk_session *s, void *user);
 
 /* The invariants of a queue, while no function of it runs. */
 static void assert_in_step(const struct pdk__queue *queue) {
@@ -25,22 +28,24 @@ static void assert_in_step(const struct pdk__queue *queue) {
     assert(!queue->admitting || (queue->gate && queue->entry));
     assert(!queue->grant || (queue->grant->queue == queue && !queue->entry));
     assert(!queue->entry || queue->entry->owner == &queue->owner);
+    assert(!queue->lingers_until || (queue->entry && queue->claims.length == 0));
     if (queue->s->ended == PDK_OK && !queue->grant && !queue->former && !queue->undecided)
-        assert((queue->entry != NULL) == !g_queue_is_empty((GQueue *)&queue->claims));
+        assert((queue->entry != NULL) == (queue->claims.length > 0 || queue->lingers_until));
 }
 
 static struct pdk__queue *make(pdk_session *s, char *dir, const struct pdk__queue_kind *kind,
                                struct pdk__handovers handovers) {
     struct pdk__queue *queue = g_new0(struct pdk__queue, 1);
     assert(kind->recipe);
-    queue->owner = (struct pdk__entry_owner){queue_moved, queue_never_waits, true, NULL, listed};
+    queue->owner = (struct pdk__entry_owner){queue_moved, queue_never_waits, true, read_own, listed};
     atomic_init(&queue->refs, 1);
     queue->s = pdk__session_ref(s);
     queue->dir = dir;
     queue->kind = *kind;
     queue->handovers = handovers;
     queue->main = queue;
-    queue->link.data = queue->side.data = queue;
+    queue->link.data = queue->side.data = queue->lingering.data = queue;
+    queue->linger = (struct pdk__alarm){.ring = on_lingered, .user = queue};
     return queue;
 }
 
@@ -73,6 +78,45 @@ struct pdk__queue *pdk__queue_ref(struct pdk__queue *queue) {
     return queue;
 }
 
+/* ---- an entry that lingers: it is held, and nobody holds it
+ *
+ *     a hold is released ──nobody waits──► lingers ──a claim──► handed over
+ *                                             └──time is over, or somebody else comes, or may──► it goes
+ */
+
+/* It is taken, or goes. The alarm stays on: many holds follow each other within its time, as a rule. */
+static void end_lingering(struct pdk__queue *queue) {
+    if (queue->lingers_until)
+        g_queue_unlink(&pdk__registry_of(queue->s)->lingering, &queue->lingering);
+    queue->lingers_until = 0;
+}
+
+static void on_lingered(pdk_session *s, void *user) {
+    struct pdk__queue *queue = user;
+    if (pdk__now(s) < queue->lingers_until)
+        pdk__alarm_set(s, &queue->linger, queue->lingers_until);
+    else
+        pdk__queue_stop_lingering(queue);
+}
+
+static void on_came(void *user) { pdk__queue_stop_lingering(user); }
+
+/* false: nobody else can be heard from now on, or has been; or it may not linger at all. */
+static bool begin_lingering(struct pdk__queue *queue, struct pdk__entry *entry, int64_t until) {
+    pdk_session *s = queue->s;
+    if (until == 0 || queue->shut || s->link != PDK__LINK_CONNECTED)
+        return false;
+    if (!queue->lookout)
+        queue->lookout = pdk__lookout_new(s, queue->dir, entry->c.own, on_came, queue);
+    if (!queue->lookout || !pdk__lookout_is_clear(queue->lookout))
+        return false;
+    queue->lingers_until = until;
+    g_queue_push_tail_link(&pdk__registry_of(s)->lingering, &queue->lingering);
+    if (!queue->linger.position)
+        pdk__alarm_set(s, &queue->linger, until);
+    return true;
+}
+
 /* ---- a queue that has one node at a time: the next one is made when the one before is gone
  *
  *     entry ──let go──► former ──its deletion is confirmed, or its session has ended──► none: the next entry may begin
@@ -97,7 +141,11 @@ static void former_gone(void *user) {
 
 /* An entry of the queue leaves. A queue that has one node at a time waits until it is gone. NULL is allowed. */
 static void let_go(struct pdk__queue *queue, struct pdk__entry *entry) {
-    if (!entry || !queue->kind.one_node) {
+    if (!entry)
+        return;
+    end_lingering(queue);
+    pdk__lookout_drop(g_steal_pointer(&queue->lookout)); /* the next node looks again */
+    if (!queue->kind.one_node) {
         pdk__entry_drop(entry);
         return;
     }
@@ -117,6 +165,12 @@ static void drop_entry(struct pdk__queue *queue) {
     let_go(queue, g_steal_pointer(&queue->entry));
 }
 
+void pdk__queue_stop_lingering(struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
+    if (queue->lingers_until)
+        drop_entry(queue);
+}
+
 void pdk__queue_unref(struct pdk__queue *queue) {
     if (atomic_fetch_sub(&queue->refs, 1) != 1)
         return;
@@ -131,6 +185,7 @@ void pdk__queue_unref(struct pdk__queue *queue) {
         queue->consent->free(queue->consent);
     drop_entry(queue);
     former_forget(queue);
+    pdk__alarm_off(&queue->linger);
     pdk__unlock(s);
     g_free(queue->dir);
     g_free(queue->data);
@@ -227,6 +282,9 @@ static void queue_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry
         end_admission(queue);
         drop_entry(queue);
         pdk__queue_advance(queue);
+    } else if (queue->lingers_until) {
+        if (!entry->c.link) /* nobody who comes can be heard */
+            drop_entry(queue);
     } else if (entry->c.phase == PDK__HELD && !queue->admitting) {
         if (queue->s->ended != PDK_OK)
             return; /* the claims are about to be answered */
@@ -238,6 +296,15 @@ static void queue_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry
         if (queue->entry == entry && entry->ahead_gone && entry->c.ahead == 1 && queue->gate && queue->gate->next)
             queue->gate->next(queue);
     }
+}
+
+/* Its node was written to, by somebody who wishes that it goes, as a rule. Without a hold nobody is to be asked. Later
+ * the grant wants to read it. */
+static void read_own(struct pdk__entry_owner *owner, struct pdk__entry *entry, const struct pdk__reply *reply) {
+    struct pdk__queue *queue = queue_of(owner);
+    entry->unread = reply->version > 0;
+    if (entry->unread)
+        pdk__queue_stop_lingering(queue);
 }
 
 static void listed(struct pdk__entry_owner *owner, const struct pdk__child *children, size_t count) {
@@ -268,9 +335,15 @@ static void hand_on(struct pdk__queue *queue, struct pdk__entry *entry, bool kep
         return;
     case PDK__HANDOVER_REJOIN: /* queue again before leaving */
         pdk__queue_advance(queue);
-        G_GNUC_FALLTHROUGH;
-    case PDK__HANDOVER_LEAVE:
         let_go(queue, entry);
+        return;
+    case PDK__HANDOVER_LEAVE:
+        if (!granted || !begin_lingering(queue, entry, pdk__handovers_linger(&queue->handovers, now, again))) {
+            let_go(queue, entry);
+            return;
+        }
+        entry->owner = &queue->owner;
+        queue->entry = entry;
         return;
     }
 }
@@ -286,11 +359,21 @@ static bool may_begin(struct pdk__queue *queue) {
     return !queue->undecided;
 }
 
+/* A claim has come, or none may come any more. A claim that the alarm should have preceded queues again. */
+static void end_of_linger(struct pdk__queue *queue) {
+    bool in_time = pdk__now(queue->s) < queue->lingers_until;
+    assert(queue->claims.length > 0 || queue->shut);
+    end_lingering(queue);
+    hand_on(queue, g_steal_pointer(&queue->entry), in_time, true);
+}
+
 void pdk__queue_advance(struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     if (queue->grant || queue->admitting || queue->s->ended != PDK_OK)
         return;
-    if (queue->entry && queue->entry->c.phase == PDK__HELD) /* the claim that was admitted is gone */
+    if (queue->lingers_until)
+        end_of_linger(queue);
+    else if (queue->entry && queue->entry->c.phase == PDK__HELD) /* the claim that was admitted is gone */
         hand_on(queue, g_steal_pointer(&queue->entry), true, false);
     else if (g_queue_is_empty(&queue->claims))
         drop_entry(queue);

@@ -3,7 +3,7 @@
  *     claims:  c1 c2 c3 …        entry: one znode, or none        grant: the one that has the queue's entry, or none
  *
  * A queue that has claims and no grant has an entry, or waits until the one before is gone. A queue that has neither
- * has no entry. Readers of a read/write lock do not wait behind each other: each reader has a side queue of its own,
+ * has no entry, but for one that lingers (ADR 46): it was granted, and the next claim may have it at once. Readers of a read/write lock do not wait behind each other: each reader has a side queue of its own,
  * which belongs to the writers' queue. Under the monitor, but for new, ref and unref.
  */
 #ifndef PDK_GRANT_QUEUE_H
@@ -17,6 +17,7 @@
 
 struct pdk_claim;
 struct pdk__grant;
+struct pdk__lookout;
 struct pdk__queue;
 
 /* The answer to a thread that holds, and blocks for the same thing again. */
@@ -92,6 +93,11 @@ struct pdk__queue {
     unsigned entering;            /* how many calls of the gate's enter are under way, one within the other */
     bool shut;                    /* no claim may come any more */
     bool ended;                   /* the session has ended, and every claim is answered */
+    /* of a node that lingers, or may */
+    int64_t lingers_until;        /* its entry lingers until then; 0: it does not */
+    struct pdk__alarm linger;     /* rings then, or sooner, also if the entry does not linger any more */
+    struct pdk__lookout *lookout; /* for others who come, since the node lingered first; or NULL */
+    GList lingering;              /* in the registry's list of them, while it lingers */
     pdk_stats *figures;           /* the session's for its path, where they were asked for. Otherwise NULL */
 };
 
@@ -110,6 +116,8 @@ void pdk__queue_remove(struct pdk__queue *queue, struct pdk_claim *claim);
 void pdk__queue_check(struct pdk__queue *queue);
 /* Begin or drop the entry, as the claims need it. */
 void pdk__queue_advance(struct pdk__queue *queue);
+/* Its node goes now, if it lingers. */
+void pdk__queue_stop_lingering(struct pdk__queue *queue);
 /* The grant that had the entry has ended, and gives it back. kept: it was released while valid, so that the next claim
  * may have the entry. */
 void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept);

@@ -117,6 +117,13 @@ static void on_ended(struct pdk__listener *l, pdk_status status, const char *why
     pdk__chore_add(r->s, end_queues, free_ending, ending);
 }
 
+static bool on_flushed(struct pdk__listener *l) {
+    struct pdk__registry *r = registry_of(l);
+    for (guint n = pdk__slice(r->s); n > 0 && r->lingering.head; n--)
+        pdk__queue_stop_lingering(r->lingering.head->data);
+    return !r->lingering.head;
+}
+
 static void registry_free(struct pdk__listener *l) {
     struct pdk__registry *r = registry_of(l);
     g_clear_pointer(&r->owned, g_hash_table_unref);
@@ -125,7 +132,7 @@ static void registry_free(struct pdk__listener *l) {
 
 struct pdk__registry *pdk__registry_of(pdk_session *s) {
     static const struct pdk__listener_calls calls = {
-        on_lease_extended, on_lease_shortened, on_lease_over, on_expired, on_ended, registry_free,
+        on_lease_extended, on_lease_shortened, on_lease_over, on_expired, on_ended, on_flushed, registry_free,
     };
     pdk__assert_locked(s);
     if (!s->listener) {

@@ -17,6 +17,7 @@ struct pdk__registry {
      * then. */
     _Atomic int64_t lease_end;
     GQueue queues;     /* every queue of claims */
+    GQueue lingering;  /* those of them whose node lingers */
     GQueue holds;      /* every hold that is neither lost nor released */
     GQueue awaited;    /* the holds of which somebody may wait for a longer lease */
     GQueue followers;  /* of its end */

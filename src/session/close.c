@@ -224,7 +224,12 @@ struct flushing {
     uint64_t serial; /* of the newest entry that leaves */
 };
 
-static void flush_begin(struct pdk__call *c) { ((struct flushing *)c)->serial = c->s->leaving_serial; }
+static void flush_begin(struct pdk__call *c) {
+    pdk_session *s = c->s;
+    while (s->listener && !s->listener->calls->flushed(s->listener))
+        pdk__monitor_let_others(&s->monitor);
+    ((struct flushing *)c)->serial = s->leaving_serial;
+}
 
 static pdk_status flush_step(struct pdk__call *c) {
     const struct flushing *f = (const struct flushing *)c;

@@ -24,6 +24,8 @@ struct pdk__listener_calls {
     void (*expired)(struct pdk__listener *l);
     /* The session has ended: nothing is granted any more. status and why answer every claim that waits. */
     void (*ended)(struct pdk__listener *l, pdk_status status, const char *why);
+    /* The session is flushed: delete a slice of the nodes that nobody holds. true: it was the last. */
+    bool (*flushed)(struct pdk__listener *l);
     /* The session is freed. Not under the monitor. */
     void (*free)(struct pdk__listener *l);
 };

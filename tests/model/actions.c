@@ -104,6 +104,8 @@ static void add_threads(struct list *l, int32_t client) {
         if (may_downgrade(l, client, &k->entries[i]))
             add_of(l, DOWNGRADE, client, i);
     }
+    if (k->lingers)
+        add(l, OUTSTAY, client, 1);
     add(l, CLAIM, client, 1);
 }
 

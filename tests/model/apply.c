@@ -191,6 +191,10 @@ static void apply_ordinary(struct model *m, model_action a) {
     case DOWNGRADE:
         model_grant_downgrade(m, client);
         break;
+    case OUTSTAY:
+        m->seen.outstayed++;
+        model_queue_stop_lingering(m, client);
+        break;
     case CLAIM:
         claim(m, client);
         break;

@@ -199,6 +199,18 @@ void model_check_handover(struct model *m, int32_t client, int32_t before) {
                     'A' + client, number);
 }
 
+/* With the rights of a hold, and for nobody who waits here. An admin may have broken that. */
+void model_check_lingering(struct model *m, int32_t client, int32_t entry) {
+    const struct model_client *k = &m->now->clients[client];
+    m->seen.lingered++;
+    if (k->queued != 0)
+        model_break(m, "no node lingers before a thread that waits", "client %c", 'A' + client);
+    if ((int32_t)k->handovers.handovers >= m->config.handovers)
+        model_break(m, "hand-overs are bounded", "client %c lingers after %d of them", 'A' + client,
+                    (int32_t)k->handovers.handovers);
+    check_admitted(m, client, entry);
+}
+
 /* ---- after every step */
 
 /* Which threads would be told, at this instant, that they may do what they asked for? */
@@ -285,11 +297,21 @@ static void check_quiet_entry(struct model *m, int32_t client, const struct mode
         model_break(m, "a downgrade comes to its end", "client %c keeps a writer's node", 'A' + client);
 }
 
+/* Others come by its watch alone: no alarm is needed. */
+static void check_lingering(struct model *m, int32_t client) {
+    const struct ts_fake_tree *tree = &m->now->fake.tree;
+    for (int32_t i = 0; i < tree->count; i++)
+        if (tree->nodes[i].session != m->now->clients[client].session)
+            model_break(m, "a node that lingers goes when somebody comes", "client %c stays", 'A' + client);
+}
+
 static void check_quiet(struct model *m) {
     for (int32_t i = 0; i < m->config.clients; i++) {
         const struct model_client *k = &m->now->clients[i];
         for (int32_t n = 0; n < k->entries_count; n++)
             check_quiet_entry(m, i, k, &k->entries[n]);
+        if (k->lingers)
+            check_lingering(m, i);
         if (k->queued != 0 && model_entry_with(k, MODEL_QUEUE) < 0)
             model_break(m, "no waiter stuck", "the threads of client %c have no entry in the queue", 'A' + i);
         if (model_grants_lapsed(k))

@@ -25,6 +25,7 @@ struct pdk__handovers model_handovers(const struct model *m, int32_t client) {
     bool alone = m->config.roles[client] == MODEL_LOCKS || m->config.roles[client] == MODEL_WRITES;
     struct pdk__handovers handovers;
     pdk__handovers_init(&handovers, alone ? (uint32_t)m->config.handovers : 0, INT64_MAX);
+    handovers.max_linger = m->config.lingers;
     return handovers;
 }
 
@@ -75,6 +76,8 @@ void model_link_down(struct model *m, int32_t client) {
     struct model_state *s = m->now;
     leave_server(&s->clients[client]);
     model_mirror_void(&s->clients[client]);
+    if (s->clients[client].lookout == MODEL_CLEAR)
+        s->clients[client].lookout = MODEL_MET; /* its watch may not be set again */
     ts_fake_cut(&s->fake, s->clients[client].session);
     if (s->fake.sessions[s->clients[client].session].replies_count != 0)
         m->seen.losses++;
@@ -149,8 +152,10 @@ static void haunt(const struct model_client *k, struct ts_fake_reply *packet) {
 
 static void fired(struct model *m, int32_t client, const struct ts_fake_reply *event) {
     bool gone = event->packet == TS_FAKE_DELETED;
-    if (event->packet == TS_FAKE_CHILDREN)
+    if (event->packet == TS_FAKE_CHILDREN) {
+        model_queue_meet(m, client);
         return;
+    }
     if (event->name.mark == 0) {
         model_mirror_fired(m, client);
         return;

@@ -340,6 +340,10 @@ ALWAYS void code_client(struct codec *c, struct model_client *k, int32_t client)
     }
     if (!c->writing)
         k->handovers = model_handovers(c->m, client);
+    if (c->m->config.lingers) {
+        k->lingers = code_bool(c, k->lingers);
+        k->lookout = (enum model_lookout)code(c, k->lookout, 2);
+    }
     code_claims(c, k);
     if (c->m->config.mirrors)
         code_mirror(c, k);

@@ -14,18 +14,22 @@ static struct model_entry *entry_of(struct model *m, int32_t client, int32_t ent
 
 /* ---- requests */
 
+static void send(struct model *m, int32_t client, const struct ts_fake_request *request) {
+    if (m->transcript)
+        model_print_request(m, client, request);
+    if (!model_is_connected(m, client_of(m, client)))
+        model_break(m, "sends only while connected", "client %c", 'A' + client);
+    else if (!ts_fake_enqueue(&m->now->fake, client_of(m, client)->session, request))
+        model_break(m, "few requests in flight", "client %c", 'A' + client);
+}
+
 /* name: mark 0 for the directory, at level 1, or the root, at level 0. */
 static void submit(struct model *m, int32_t client, int32_t entry, enum pdk__op_kind kind, struct ts_fake_name name,
                    int32_t level, enum model_purpose purpose) {
     struct ts_fake_request request = {
         .kind = kind, .name = name, .level = (int16_t)level, .tag = model_tag(entry, purpose)};
     request.named = kind == PDK__OP_CREATE && entry_of(m, client, entry)->c.named;
-    if (m->transcript)
-        model_print_request(m, client, &request);
-    if (!model_is_connected(m, client_of(m, client)))
-        model_break(m, "sends only while connected", "client %c", 'A' + client);
-    else if (!ts_fake_enqueue(&m->now->fake, client_of(m, client)->session, &request))
-        model_break(m, "few requests in flight", "client %c", 'A' + client);
+    send(m, client, &request);
 }
 
 static void submit_directory(struct model *m, int32_t client, int32_t entry, enum pdk__op_kind kind,
@@ -81,6 +85,12 @@ static void watch_own(struct model *m, int32_t client, int32_t entry) {
 void model_entry_settle(struct model *m, int32_t client, int32_t entry) {
     if (entry_of(m, client, entry)->c.phase == PDK__HELD && model_is_connected(m, client_of(m, client)))
         watch_own(m, client, entry);
+}
+
+void model_entry_look_out(struct model *m, int32_t client, int32_t entry) {
+    struct ts_fake_request request = {
+        .kind = PDK__OP_LIST, .level = 1, .watch = true, .tag = model_tag(entry, FOR_LOOKOUT)};
+    send(m, client, &request);
 }
 
 void model_entry_ask(struct model *m, int32_t client, int32_t entry) {
@@ -432,6 +442,16 @@ static void on_asked(struct model *m, int32_t client, enum pdk__result result) {
     }
 }
 
+/* Of the queue's node, and not of one before. */
+static void on_looked_out(struct model *m, int32_t client, int32_t entry, const struct ts_fake_reply *r) {
+    const struct model_entry *p = entry_of(m, client, entry);
+    bool alone = r->result == PDK__OK;
+    for (int32_t i = 0; i < r->count; i++)
+        alone = alone && ts_fake_name_equal(r->children[i], model_name(p->c.own));
+    if (p->owner == MODEL_QUEUE && !alone)
+        model_queue_meet(m, client);
+}
+
 static void on_renewed(struct model *m, int32_t client, int32_t entry, enum pdk__result result) {
     struct model_client *k = client_of(m, client);
     k->renewing = false;
@@ -460,6 +480,8 @@ void model_entry_answer(struct model *m, int32_t client, struct ts_fake_reply *r
         return; /* of an entry that is gone */
     else if (purpose == FOR_ENTER_LIST || purpose == FOR_LIST || purpose == FOR_PROVE_LIST || purpose == FOR_LOOK)
         on_listed(m, client, entry, r);
+    else if (purpose == FOR_LOOKOUT)
+        on_looked_out(m, client, entry, r);
     else if (purpose == FOR_WATCH)
         on_watched(m, client, entry, r);
     else if (purpose == FOR_OWN_WATCH)

@@ -14,7 +14,7 @@ static const char *const budget_names[BUDGETS] = {
 
 /* Options that are no numbers of the configuration. */
 struct said {
-    gboolean deep, no_directory, same_mark, exact, mirrors;
+    gboolean deep, no_directory, same_mark, exact, mirrors, lingers;
     char *threads, *roles;
     int permits;
 };
@@ -73,6 +73,7 @@ static bool take_options(struct model_config *config, int argc, char **argv) {
         {"same-mark", 0, 0, G_OPTION_ARG_NONE, &said.same_mark, "All nodes of a client bear one mark", NULL},
         {"exact", 0, 0, G_OPTION_ARG_NONE, &said.exact, "Sequence numbers count, and not only their order", NULL},
         {"mirrors", 0, 0, G_OPTION_ARG_NONE, &said.mirrors, "Clients that lock keep a mirror; exact", NULL},
+        {"linger", 0, 0, G_OPTION_ARG_NONE, &said.lingers, "A node waits for the next thread", NULL},
         {"threads", 0, 0, G_OPTION_ARG_STRING, &said.threads, "Of each client", "A,B,C"},
         {"rwlock", 0, 0, G_OPTION_ARG_STRING, &said.roles, "Which clients write, and which read", "wrr"},
         {"semaphore", 0, 0, G_OPTION_ARG_INT, &said.permits, "All want a lease of so many, and none waits", "N"},
@@ -97,6 +98,7 @@ static bool take_options(struct model_config *config, int argc, char **argv) {
     config->same_mark = said.same_mark;
     config->exact = said.exact;
     config->mirrors = said.mirrors;
+    config->lingers = said.lingers;
     take_permits(config, said.permits);
     good = good && take_threads(config, said.threads) && take_roles(config, said.roles) && fits(config);
     g_free(said.threads);
@@ -115,7 +117,8 @@ static void print_config(const struct model_config *config) {
     printf(", with");
     for (int i = 0; i < config->clients; i++)
         printf("%s %d", i == 0 ? "" : ",", config->threads[i] ? config->threads[i] : 1);
-    printf(" threads; hand-overs in a row: %d; at most:", config->handovers);
+    printf(" threads; hand-overs in a row: %d%s; at most:", config->handovers,
+           config->lingers ? ", and nodes linger" : "");
     for (int i = 0; i < BUDGETS; i++)
         if (config->budgets[i] != 0)
             printf(" %s %d", budget_names[i], config->budgets[i]);
@@ -149,6 +152,9 @@ static void print_result(const struct model_result *r) {
            (unsigned long long)seen->exchanged_gone, (unsigned long long)seen->squatted);
     printf("creates without a list %llu proven, %llu not; lists that a mirror stood for %llu\n",
            (unsigned long long)seen->alone, (unsigned long long)seen->gaps, (unsigned long long)seen->mirrored);
+    printf("nodes that lingered %llu, taken %llu, met by somebody %llu, to the end of their time %llu\n",
+           (unsigned long long)seen->lingered, (unsigned long long)seen->taken_up, (unsigned long long)seen->met,
+           (unsigned long long)seen->outstayed);
     double n = (double)r->search.states;
     printf("states are known by 64-bit hashes: that any was taken for another has a probability of %.1g\n",
            n * n / 2 / 18446744073709551616.0);

@@ -67,6 +67,7 @@ struct model_config {
     int32_t permits;                /* that there are leases of */
     int32_t threads[MODEL_CLIENTS]; /* that want the lock from the beginning; 0: one */
     int32_t handovers;              /* allowed in a row */
+    bool lingers;                   /* a node that nobody holds may wait for the next thread */
     int32_t budgets[BUDGETS];       /* FAULTS 0: what the others allow */
     int32_t tries;                  /* how many clients, the last ones, do not want to wait behind somebody */
     bool no_directory;              /* at first */
@@ -83,6 +84,8 @@ enum model_pending { MODEL_NONE, MODEL_SENT, MODEL_ARMED };
  * over from the queue's entry. There is one of the queue, and one on its way, at most. */
 enum model_owner { MODEL_REAPER, MODEL_QUEUE, MODEL_GRANT, MODEL_EXCHANGE };
 enum model_hold { MODEL_NO_HOLD, MODEL_GRANTED, MODEL_TAKEN };
+/* The lookout of a node: there is none; its list is under way, or showed nobody; somebody came, or may have. */
+enum model_lookout { MODEL_BLIND, MODEL_CLEAR, MODEL_MET };
 
 /* A grant stands on the queue's entry, or on one of its own. A thread is known by its ticket. */
 struct model_grant {
@@ -117,6 +120,8 @@ struct model_client {
     struct ts_fake_name ghost; /* its server goes on showing this node; mark 0: none */
     bool asked, told;          /* the leader was asked after it; has said that it is gone */
     struct pdk__handovers handovers;
+    bool lingers;                       /* the queue's entry is held, and nobody holds it */
+    enum model_lookout lookout;         /* of the queue's node */
     int32_t tickets;                    /* drawn so far */
     int32_t queued, sleepers;           /* how many of these */
     int32_t queue[MODEL_CLAIMS];        /* tickets, in their order */
@@ -142,6 +147,7 @@ struct model_seen {
     uint64_t lost_holds, late_notices, late_receipts, removed_holds, touched;
     uint64_t shared, full, downgrades, taken_over, let_in, exchanged_gone, given_back, squatted, ghosts, turned_away;
     uint64_t alone, gaps, mirrored; /* creates without a list: proven, or not; lists that the mirror stood for */
+    uint64_t lingered, taken_up, met, outstayed;
 };
 
 struct model {
@@ -170,6 +176,7 @@ enum model_action_kind {
     NETWORK, /* not an action: when none of those before is left, the network is quiet */
     RECEIVE, /* a thread wakes, and takes the grant, or finds it lapsed */
     RELEASE,
+    OUTSTAY,   /* a node has lingered for long enough */
     CLAIM,     /* another thread wants the lock */
     DOWNGRADE, /* a thread that writes only reads from now on */
     TIME_OUT,  /* an abandoned session expires */
@@ -245,6 +252,7 @@ enum model_purpose {
     FOR_OWN_WATCH,
     FOR_ASK,
     FOR_DIRECTORY,
+    FOR_LOOKOUT,
     MODEL_PURPOSES,
 };
 static inline enum model_purpose model_purpose(uint64_t tag) { return (enum model_purpose)(tag & 15); }
@@ -266,6 +274,8 @@ void model_entry_answer(struct model *m, int32_t client, struct ts_fake_reply *r
 void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone, bool told);
 /* A grant that is kept hears of its node's deletion. */
 void model_entry_settle(struct model *m, int32_t client, int32_t entry);
+/* List the directory, leaving a watch. */
+void model_entry_look_out(struct model *m, int32_t client, int32_t entry);
 /* Ask the leader after the predecessor. */
 void model_entry_ask(struct model *m, int32_t client, int32_t entry);
 /* A barrier, now. */
@@ -300,6 +310,10 @@ void model_queue_ended(struct model *m, int32_t client, int32_t entry, bool kept
 /* The thread of the granted hold (which 0) or a sleeper (from 1 on) wakes. */
 void model_queue_receive(struct model *m, int32_t client, int32_t which, bool in_time);
 void model_queue_cancel(struct model *m, int32_t client);
+/* Its node goes now, if it lingers. */
+void model_queue_stop_lingering(struct model *m, int32_t client);
+/* Somebody has come to the directory, or may have. */
+void model_queue_meet(struct model *m, int32_t client);
 /* Granted, but the grant is lost, and the thread still has to wake. */
 void model_queue_sleep(struct model *m, int32_t client, int32_t ticket);
 /* All its claims are tries. */
@@ -363,6 +377,8 @@ void model_check_grant(struct model *m, int32_t client, int32_t entry);
 /* A grant stands on another node from now on. */
 void model_check_taken_over(struct model *m, int32_t client, int32_t entry);
 void model_check_handover(struct model *m, int32_t client, int32_t before);
+/* Its node begins to linger. */
+void model_check_lingering(struct model *m, int32_t client, int32_t entry);
 void model_check_state(struct model *m);
 
 /* --- rest.c */

@@ -2,6 +2,7 @@
  * decides which of them is next.
  *
  *     queue:  t3 t4 t5        entry, with a grant on it or none (grant.c)        sleepers: t1, whose grant lapsed
+ *                             or held, and lingering for the next thread
  *
  * In the library each reader has a side queue of its own. Here the readers of a client stand behind each other. The order of
  * their nodes stays the same, and they do not hand over.
@@ -35,9 +36,44 @@ static void insert(int32_t *list, int32_t *count, int32_t at, int32_t ticket) {
 
 /* Leave the entry to the reaper. */
 static void drop_entry(struct model *m, int32_t client) {
-    int32_t entry = model_entry_with(client_of(m, client), MODEL_QUEUE);
-    if (entry >= 0)
-        model_entry_leave(m, client, entry);
+    struct model_client *k = client_of(m, client);
+    int32_t entry = model_entry_with(k, MODEL_QUEUE);
+    if (entry < 0)
+        return;
+    k->lingers = false;
+    k->lookout = MODEL_BLIND;
+    model_entry_leave(m, client, entry);
+}
+
+/* ---- a node that lingers */
+
+void model_queue_stop_lingering(struct model *m, int32_t client) {
+    if (client_of(m, client)->lingers)
+        drop_entry(m, client);
+}
+
+void model_queue_meet(struct model *m, int32_t client) {
+    struct model_client *k = client_of(m, client);
+    if (k->lookout == MODEL_BLIND)
+        return;
+    m->seen.met += k->lookout == MODEL_CLEAR;
+    k->lookout = MODEL_MET;
+    model_queue_stop_lingering(m, client);
+}
+
+/* The watch of an older connection may not stand any more: to begin with, the node goes when the connection breaks. */
+static bool begin_lingering(struct model *m, int32_t client, int32_t entry, bool again) {
+    struct model_client *k = client_of(m, client);
+    if (pdk__handovers_linger(&k->handovers, 0, again) == 0 || !model_is_connected(m, k))
+        return false;
+    if (k->lookout == MODEL_BLIND) {
+        k->lookout = MODEL_CLEAR;
+        model_entry_look_out(m, client, entry);
+    }
+    k->lingers = k->lookout == MODEL_CLEAR;
+    if (k->lingers)
+        model_check_lingering(m, client, entry);
+    return k->lingers;
 }
 
 static bool is_blocked(const struct model_entry *p) { return p->c.phase == PDK__IN && p->c.listed && p->blocked; }
@@ -76,6 +112,9 @@ void model_queue_moved(struct model *m, int32_t client, int32_t entry) {
             answer_all(m, client, "does not want to wait");
         drop_entry(m, client);
         model_queue_advance(m, client);
+    } else if (k->lingers) {
+        if (!c->link)
+            drop_entry(m, client);
     } else if (c->phase == PDK__HELD) {
         pdk__handovers_granted(&k->handovers, 0);
         grant_next(m, client, entry);
@@ -86,10 +125,16 @@ void model_queue_moved(struct model *m, int32_t client, int32_t entry) {
 }
 
 void model_queue_advance(struct model *m, int32_t client) {
-    const struct model_client *k = client_of(m, client);
+    struct model_client *k = client_of(m, client);
     if (model_grant_of_queue(k) >= 0 || m->broken)
         return;
-    if (k->queued == 0)
+    if (k->lingers && k->queued == 0)
+        return;
+    if (k->lingers) {
+        k->lingers = false;
+        m->seen.taken_up++;
+        model_queue_ended(m, client, model_entry_with(k, MODEL_QUEUE), true, (int32_t)k->handovers.handovers);
+    } else if (k->queued == 0)
         drop_entry(m, client);
     else if (model_entry_with(k, MODEL_QUEUE) < 0)
         model_entry_new(m, client);
@@ -126,13 +171,15 @@ void model_queue_ended(struct model *m, int32_t client, int32_t entry, bool kept
     case PDK__HANDOVER_REJOIN: /* queue anew before leaving */
         m->seen.rejoins++;
         k->entries[entry].owner = MODEL_REAPER;
+        k->lookout = MODEL_BLIND;
         model_queue_advance(m, client);
         model_entry_leave(m, client, entry);
         if (!waiting)
             model_break(m, "no entry without a thread", "client %c queues anew for nobody", 'A' + client);
         return;
     case PDK__HANDOVER_LEAVE:
-        drop_entry(m, client);
+        if (!begin_lingering(m, client, entry, again))
+            drop_entry(m, client);
         return;
     }
 }

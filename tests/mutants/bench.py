@@ -112,7 +112,7 @@ JUDGES = {
     "parts": check_program("tests/fakes/test_driver_parts.c", "tests/fakes/ensembles_bench.c", *SUPPORT),
     "majority_input": server_program("tests/integration/test_majority_input.c", "tests/integration/refused.c"),
     **{name: check_program(f"tests/fakes/test_driver_{name}.c", *DRIVER_BENCH, *SUPPORT)
-       for name in ("between", "burst", "evidence", "ghost", "held_up", "lease_words", "limits", "mirror", "news", "pauses", "permits", "records", "tries", "turn", "words")},
+       for name in ("between", "burst", "evidence", "ghost", "held_up", "lease_words", "limits", "linger", "mirror", "news", "pauses", "permits", "records", "tries", "turn", "words")},
     "asking": check_program("tests/fakes/test_driver_unowned.c", *DRIVER_BENCH, *SUPPORT),
     "unowned": server_program("tests/integration/test_unowned.c", "tests/integration/permits.c", "tests/integration/elections.c"),
     "set_sessions": server_program("tests/integration/test_set_sessions.c", "tests/integration/set_bench.c",

@@ -20,7 +20,7 @@ static pdk_session *session;
 
 static struct heard {
     struct pdk__listener listener;
-    int32_t extended, shortened, over, expired, ended, freed;
+    int32_t extended, shortened, over, expired, ended, flushed, freed;
     int64_t until; /* as told last */
     pdk_status status;
 } heard;
@@ -63,12 +63,19 @@ static void on_ended(struct pdk__listener *l, pdk_status status, const char *why
     heard.status = status;
 }
 
+static bool on_flushed(struct pdk__listener *l) {
+    (void)l;
+    pdk__assert_locked(session);
+    return ++heard.flushed == 2;
+}
+
 static void on_freed(struct pdk__listener *l) {
     ck_assert_ptr_eq(l, &heard.listener);
     heard.freed++;
 }
 
-static const struct pdk__listener_calls calls = {on_extended, on_shortened, on_over, on_expired, on_ended, on_freed};
+static const struct pdk__listener_calls calls = {on_extended, on_shortened, on_over, on_expired,
+                                                 on_ended,    on_flushed,   on_freed};
 
 static void pass(int64_t ns) {
     int64_t until = agenda.now + ns;
@@ -171,12 +178,29 @@ START_TEST(the_end_is_told_once_and_the_listener_is_freed_last) {
 }
 END_TEST
 
+static void on_answered(pdk_status status, void *user) { *(pdk_status *)user = status; }
+
+static void flush(void *subject, void *what) {
+    (void)subject;
+    ck_assert_int_eq(pdk_session_flush_async(session, 100, on_answered, what), PDK_OK);
+}
+
+START_TEST(a_flush_is_told_until_nothing_is_left) {
+    pdk_status status = PDK_INVALID;
+    sim_call_in(&process, flush, NULL, &status);
+    ck_assert_int_eq(heard.flushed, 2);
+    pass(SECOND);
+    ck_assert_int_eq(status, PDK_OK);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("session_alone");
     TCase *cases = tcase_create("session_alone");
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_add_test(cases, a_lease_that_ends_and_a_session_that_expires);
     tcase_add_test(cases, the_end_is_told_once_and_the_listener_is_freed_last);
+    tcase_add_test(cases, a_flush_is_told_until_nothing_is_left);
     suite_add_tcase(suite, cases);
     return suite;
 }
