@@ -31,6 +31,17 @@ pdk_status pdk_lock_options_init(pdk_lock_options *options, size_t size) {
     return pdk__options_init("pdk_lock_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
 }
 
+/* A node that lingers with a pledge would cost others the delay, if its process died, though nobody held it. */
+static pdk_status lock_read_linger(const pdk_lock_options *o, struct pdk__handovers *handovers) {
+    if (o->linger_ms < 0)
+        return pdk__fail(PDK_INVALID, "options: linger_ms is %d; 0 or more", o->linger_ms);
+    if (o->linger_ms > 0 && o->lock_delay_ms > 0)
+        return pdk__fail(PDK_INVALID, "options: linger_ms is %d, and lock_delay_ms %d; one of them has to be 0",
+                         o->linger_ms, o->lock_delay_ms);
+    handovers->max_linger = o->linger_ms * PDK__MS;
+    return PDK_OK;
+}
+
 static pdk_status lock_read_options(const pdk_lock_options *given, pdk_lock_options *o, struct pdk__queue_kind *kind,
                                     struct pdk__handovers *handovers) {
     pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
@@ -49,6 +60,9 @@ static pdk_status lock_read_options(const pdk_lock_options *given, pdk_lock_opti
     if (status != PDK_OK)
         return status;
     status = pdk__lock_delay_check(o->lock_delay_ms);
+    if (status != PDK_OK)
+        return status;
+    status = lock_read_linger(o, handovers);
     if (status != PDK_OK)
         return status;
     *kind = (struct pdk__queue_kind){

@@ -6,6 +6,10 @@
  * ZooKeeper. It does so at most max_handovers times, or for max_handover_ms, in a row. Then this
  * process queues again behind the others, so that other processes are served.
  *
+ * A lock that is taken again and again can let its znode linger after a release, for linger_ms. The
+ * next acquisition of this pdk_lock takes it, also without touching ZooKeeper, within the same
+ * bounds. Somebody else who comes makes it go at once. Until then others see a holder.
+ *
  * Reentrant: each acquisition by the thread that holds the lock gives a hold of its own. All of
  * them have the same token and hand-over number, since they share one grant. The grant ends with
  * the last of them, and is lost for all of them together. Only blocking acquisitions know their
@@ -53,9 +57,14 @@ typedef struct pdk_lock_options {
      * the next one is granted at once. All programs on the path say the same. Default 0: there is
      * no such delay, and no cost. 0 or more. See docs/recipes/lock-delay.md. */
     int32_t lock_delay_ms;
+    /* For so long the znode of a hold that was released may wait for the next acquisition, in ms;
+     * no longer than max_handovers and max_handover_ms allow a hand-over. Default 0: a release
+     * deletes it. 0 or more; 0 with a lock_delay_ms. See docs/recipes/lock.md. */
+    int32_t linger_ms;
 } pdk_lock_options;
 
-#define PDK_LOCK_OPTIONS_INIT {sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL, 0}
+#define PDK_LOCK_OPTIONS_INIT                                                                      \
+    {sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL, 0, 0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

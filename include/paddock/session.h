@@ -333,7 +333,8 @@ PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
 /* Wait until the server has confirmed every release so far. Blocks, at most timeout_ms. It waits
  * for every node that the session was deleting when it was called: of holds that were released, and
  * of claims that ended without a hold. A release that hands the lock over to another thread, or
- * that ends one of several holds of a grant, deletes no node.
+ * that ends one of several holds of a grant, deletes no node. Nodes that linger (lock.h) are
+ * deleted now, and waited for.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
  *   PDK_OK       all these nodes are deleted, or went with their ZooKeeper session

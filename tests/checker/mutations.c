@@ -326,6 +326,7 @@ const struct mutation mutations[] = {
     {"a smaller number in the queue", spoil_queue},
     {"a MISMATCH", spoil_mismatch},
     {"an empty stripe", spoil_idle_stripe},
+    {"a node that stays", spoil_lingering},
     {"any stripe by a number of nobody", spoil_admitted},
     {"a grant with another number of stripes", spoil_number_of_stripes},
     {"a second node of a member", spoil_second_member},

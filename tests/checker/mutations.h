@@ -53,6 +53,7 @@ bool spoil_gone(struct history *h, struct sim_random *chance);
 bool spoil_promise(struct history *h, struct sim_random *chance);
 bool spoil_local_order(struct history *h, struct sim_random *chance);
 bool spoil_loss_reason(struct history *h, struct sim_random *chance);
+bool spoil_lingering(struct history *h, struct sim_random *chance);
 
 /* --- mutations_rwlock.c */
 bool spoil_reader_writes(struct history *h, struct sim_random *chance);

@@ -348,3 +348,31 @@ bool spoil_gone(struct history *h, struct sim_random *chance) {
     h->events[at].at += HOUR;
     return mutation_insert(h, granted + 1, deleted);
 }
+
+/* The node of a hold that was released goes, and another one stands behind it. */
+static bool is_followed(const struct history *h, int32_t at) {
+    const struct history_event *e = &h->events[at];
+    bool held = false, behind = false;
+    if (e->kind != HISTORY_DELETED || e->b == 0 || e->path >= PLAN_PATHS || !plan_is_calm(mutations_plan) ||
+        plan_recipe(mutations_plan, e->path) != PLAN_RECIPE_LOCK || plan_delay(mutations_plan, e->path, 0) > 0)
+        return false;
+    for (int32_t i = 0; i < at; i++) {
+        const struct history_event *other = &h->events[i];
+        held = held || (other->kind == HISTORY_GRANT && other->a == e->a);
+        if (other->path != e->path || other->a <= e->a)
+            continue;
+        if (other->kind == HISTORY_CREATED)
+            behind = true;
+        else if (other->kind == HISTORY_DELETED && behind)
+            return false; /* perhaps that one */
+    }
+    return held && behind && !mutation_is_broken(h, e->a);
+}
+
+/* An hour later. */
+bool spoil_lingering(struct history *h, struct sim_random *chance) {
+    int32_t at = mutation_pick(h, chance, is_followed);
+    if (at >= 0)
+        h->events[at].at += 3600 * INT64_C(1000000000);
+    return at >= 0;
+}

@@ -115,7 +115,7 @@ static void play_member(const struct row *row, size_t at, const struct member *m
         {"naming", {-1, 2, INT32_MAX}},           {"reentrant", {-1, 2, INT32_MIN}},
         {"max_handovers", {-1, -2, INT32_MIN}},   {"lock_delay_ms", {-1, -2, INT32_MIN}},
         {"max_handover_ms", {-1, -2, INT32_MIN}}, {"drain", {-1, 2, INT32_MAX}},
-        {"drain_ms", {-1, 0, INT32_MIN}},
+        {"drain_ms", {-1, 0, INT32_MIN}},         {"linger_ms", {-1, -2, INT32_MIN}},
     };
     static const char *const identities[] = {"", "\xff", "\xc3", "caf\xe9"};
     g_autofree char *longest = g_strnfill(1025, 'x');

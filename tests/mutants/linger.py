@@ -3,6 +3,8 @@ simulation.
 
 name: (file, judge and its options, [(text, its replacement) or (other file, text, its replacement)…]); see mutants.
 """
+from driver import SIM
+
 QUEUE = "src/grant/queue.c"
 LOOKOUT = "src/grant/lookout.c"
 HANDOVERS = "src/core/handovers.c"
@@ -31,6 +33,10 @@ MUTANTS = {
         ("static void on_came(void *user) { pdk__queue_stop_lingering(user); }", "static void on_came(void *user) { (void)user; }")]),
     "a node that lingers: nobody hears who comes, in the model": (MODEL, WALK, [
         ("    k->lookout = MODEL_MET;\n    model_queue_stop_lingering(m, client);", "    k->lookout = MODEL_MET;")]),
+    "a node that lingers: nobody hears who comes, in deployments": (QUEUE, SIM, [
+        ("static void on_came(void *user) { pdk__queue_stop_lingering(user); }", "static void on_came(void *user) { (void)user; }")]),
+    "a node that lingers: the list is not read, in deployments": (LOOKOUT, SIM, [
+        ("(reply->result != PDK__OK || !is_alone(l, reply))", "reply->result != PDK__OK")]),
     "a node that lingers: who came during the hold is forgotten": (LOOKOUT, "linger", [
         ("return !l->met && ", "return ")]),
     "a node that lingers: who came during the hold is forgotten, in the model": (MODEL, AGAIN, [

@@ -28,6 +28,7 @@
     X(LOCAL_ORDER, "threads of a process are not served in their order")                                               \
     X(DELIVERY, "a grant is delivered that is not valid, or too late")                                                 \
     X(HANDOVERS, "more hand-overs in a row than allowed, or for longer")                                               \
+    X(LINGERS, "a node that nobody holds stays though somebody is behind it")                                          \
     X(STALE, "a stale write is accepted, or a fresh one refused")                                                      \
     X(HOLDERS_WRITE, "a write of the valid holder is refused")                                                         \
     X(LOST_TWICE, "a second LOST for one hold")                                                                        \
@@ -116,6 +117,8 @@ const char *check_words(enum check check);
 
 /* Situations that a run must have met to prove anything. X(CONSTANT, "name") */
 #define MEETINGS(X)                                                                                                    \
+    X(TAKEN_UP, "lingering nodes taken")                                                                               \
+    X(CAME, "lingering nodes that somebody came to")                                                                   \
     X(READERS, "readers together")                                                                                     \
     X(DOWNGRADED, "downgraded")                                                                                        \
     X(EXCHANGED, "exchanged on the wire")                                                                              \

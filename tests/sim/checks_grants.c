@@ -94,6 +94,17 @@ static void check_handovers(struct checker *c, const struct checker_hold *hold, 
                       c->max_handovers, (long long)since, c->max_handover_ms);
 }
 
+/* A hand-over follows at the moment of the release, unless the node has lingered. */
+static void note_taken_up(struct checker *c, const struct checker_hold *hold, const struct history_event *e) {
+    for (int32_t i = e->id - 1; i >= 0 && hold->handover > 0; i--) {
+        const struct checker_hold *before = &c->holds[i];
+        if (!before->known || before->token != hold->token)
+            continue;
+        c->met[MET_TAKEN_UP] += checker_over_at(before) < e->at;
+        return;
+    }
+}
+
 /* One hold at a time: a lock's, an office. */
 static void check_single(struct checker *c, struct checker_hold *hold, const struct checker_node *node,
                          const struct history_event *e) {
@@ -130,6 +141,7 @@ void checker_granted(struct checker *c, const struct history_event *e) {
         check_single(c, hold, node, e);
     if (hold->mode == MODE_EXCLUSIVE)
         check_handovers(c, hold, e);
+    note_taken_up(c, hold, e);
     checker_delay_granted(c, hold, e);
     checker_striped_granted(c, hold, e);
     checker_ask_granted(c, hold, e);

@@ -107,6 +107,45 @@ static void check_lease(struct checker *c, const struct checker_node *node, cons
     }
 }
 
+/* ---- nodes that linger */
+
+/* The newest hold that stood on it, or NULL. */
+static const struct checker_hold *last_hold(const struct checker *c, const struct checker_node *node) {
+    for (int32_t i = c->holds_count - 1; i >= 0; i--)
+        if (c->holds[i].known && c->holds[i].path == node->path && c->holds[i].token == node->czxid)
+            return &c->holds[i];
+    return NULL;
+}
+
+/* When the first of those that stand behind it now came; INT64_MAX: nobody stands there. */
+static int64_t followed_at(const struct checker *c, const struct checker_node *node) {
+    int64_t at = INT64_MAX;
+    for (int32_t i = 0; i < c->live_count; i++) {
+        const struct checker_node *other = &c->nodes[c->live[i]];
+        if (checker_is_ahead(node, other) && other->created_at < at)
+            at = other->created_at;
+    }
+    return at;
+}
+
+/* Where nothing goes wrong, a lock's node goes a few round trips after the moment from which on nobody holds it, and
+ * somebody stands behind it. */
+static void check_lingers(struct checker *c, const struct checker_node *node, const struct history_event *e) {
+    const struct checker_hold *hold = last_hold(c, node);
+    int64_t followed = followed_at(c, node);
+    bool judged = c->calm && node->path < PLAN_PATHS && c->paths[node->path].recipe == PLAN_RECIPE_LOCK &&
+                  c->paths[node->path].delay == 0 && !node->removed;
+    if (!judged || !hold || checker_is_valid(hold, e->at) || followed == INT64_MAX)
+        return;
+    int64_t over = checker_over_at(hold), due = over > followed ? over : followed;
+    int64_t late = c->processes[hold->process].late;
+    c->evaluated[CHECK_LINGERS]++;
+    c->met[MET_CAME] += followed > over;
+    if (e->at > checker_latest(c, hold->process, due + c->round_trips + late))
+        checker_break(c, CHECK_LINGERS, e, "p%d's node number %d, for %.3f ms", hold->process, node->sequence,
+                      (double)(e->at - due) / 1e6);
+}
+
 static void deleted(struct checker *c, const struct history_event *e) {
     struct checker_node *node = checker_node_of(c, e->a);
     if (!node || node->gone)
@@ -120,6 +159,7 @@ static void deleted(struct checker *c, const struct history_event *e) {
                       node->sequence, (unsigned long long)node->session);
     if (!node->removed)
         check_lease(c, node, e);
+    check_lingers(c, node, e);
     node->gone = true;
     node->gone_at = e->at;
     checker_member_deleted(c, node, e);

@@ -71,6 +71,7 @@ static int64_t time_to_converge(const struct deployment *d) {
                       2 * claim->action->value[PLAN_HOLD] * SIM_MS + 20 * latency + 10 * slow + timeout / 8;
     for (int32_t i = 0; i < PLAN_PATHS; i++) /* that it has seen last, and the one behind it */
         ns += 3 * plan_delay(plan, i, 1) * SIM_MS;
+    ns += plan->linger * SIM_MS; /* nobody comes any more */
     ns += plan->guarded * (plan->guarded_ms * SIM_MS + 10 * slow);
     return ns;
 }

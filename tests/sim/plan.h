@@ -47,6 +47,7 @@
     X(reap, 0, 0, 600000)                 /* how often empty containers are removed, ms; 0: never */                   \
     X(handovers, 256, 0, 1000000)         /* max_handovers */                                                          \
     X(handover_ms, 100, 0, 1000000)       /* max_handover_ms */                                                        \
+    X(linger, 0, 0, 60000)                /* linger_ms of locks without a lock-delay */                                \
     X(first, 0, INT32_MIN, INT32_MAX)     /* each directory's counter at the beginning; 0: no directory yet */         \
     X(kazoo, 0, 0, (1 << PLAN_PATHS) - 1) /* a bit for each path with kazoo's names */                                 \
     X(recipe0, 0, 0, PLAN_RECIPES - 1)    /* of each path: a plan_recipe */                                            \

@@ -338,6 +338,7 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     sim_random_begin(&s.majorities, seed ^ UINT64_C(0x6d616a6f72697479));
     sim_random_begin(&s.records, seed ^ UINT64_C(0x7265636f726473));
     sim_random_begin(&s.group, seed ^ UINT64_C(0x67726f7570));
+    sim_random_begin(&s.lingers, seed ^ UINT64_C(0x6c696e67657273));
     sim_random_begin(&s.unsent, seed ^ UINT64_C(0x756e73656e74));
     plan_begin(plan, seed);
     draw_servers(&s);
@@ -353,6 +354,7 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     swarm_draw_guarded(&s);
     swarm_draw_delays(&s);
     swarm_draw_sets(&s);
+    swarm_draw_lingers(&s);
     draw_unsent(&s);
     swarm_draw_records(&s);
     swarm_draw_asks(&s);

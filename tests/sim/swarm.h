@@ -10,7 +10,7 @@ struct swarm {
     struct sim_random chance;
     struct sim_random recipes; /* a stream of its own: a schedule of locks alone does not depend on the other recipes */
     struct sim_random guarded; /* likewise */
-    struct sim_random delays, unsent, sets, asks, striped, records, group, majorities;
+    struct sim_random delays, unsent, sets, asks, striped, records, group, majorities, lingers;
     struct plan *plan;
     int32_t weights[PLAN_KIND_COUNT]; /* of faults, and of workloads besides claims */
     int32_t weight;                   /* their sum */
@@ -25,6 +25,8 @@ void swarm_draw_recipes(struct swarm *s);
 void swarm_draw_guarded(struct swarm *s);
 /* Whether locks and elections have a lock-delay. */
 void swarm_draw_delays(struct swarm *s);
+/* Whether locks linger, and for how long. */
+void swarm_draw_lingers(struct swarm *s);
 /* Claims of several rights at once. */
 void swarm_draw_sets(struct swarm *s);
 /* Three ensembles, and majorities of their locks. After all else. */

@@ -94,6 +94,45 @@ void swarm_draw_delays(struct swarm *s) {
         draw_unclean_end(s);
 }
 
+static int32_t draw_linger(struct swarm *s, int32_t least, int32_t most) {
+    return (int32_t)sim_random_between(&s->lingers, least, most);
+}
+
+/* One process takes the same lock several times, on any path. */
+static void draw_takings(struct swarm *s) {
+    struct plan *p = s->plan;
+    int32_t process = draw_linger(s, 0, p->processes - 1), at = draw_linger(s, 0, p->horizon / 2);
+    int32_t path = draw_linger(s, 0, PLAN_PATHS - 1);
+    if (plan_recipe(p, path) != PLAN_RECIPE_LOCK)
+        return;
+    for (int32_t i = draw_linger(s, 2, 5); i > 0; i--) {
+        struct plan_action *a = plan_add(p, at, PLAN_ACQUIRE);
+        if (!a)
+            return;
+        a->value[PLAN_PROCESS] = process;
+        a->value[PLAN_LOCK] = 2 * path;
+        a->value[PLAN_TIMEOUT] = draw_linger(s, 0, 5) - 1 > 0 ? -1 : 0;
+        a->value[PLAN_HOLD] = draw_linger(s, 0, 20);
+        a->value[PLAN_WRITES] = draw_linger(s, 0, 1);
+        a->value[PLAN_LOST] = PLAN_LOST_TOLD;
+        at += a->value[PLAN_HOLD] + draw_linger(s, 1, p->linger < 200 ? 1 + p->linger : 200);
+    }
+}
+
+/* In one schedule of three; for longer than others wait, in half of these, so that only their coming ends it. */
+void swarm_draw_lingers(struct swarm *s) {
+    struct plan *p = s->plan;
+    if (!sim_random_one_in(&s->lingers, 3))
+        return;
+    if (sim_random_one_in(&s->lingers, 2))
+        p->handover_ms = 20 * s->timeout;
+    p->linger = draw_linger(s, 1, p->handover_ms > 0 ? 2 * p->handover_ms : 1);
+    p->linger = p->linger < 60000 ? p->linger : 60000;
+    p->enough += p->enough > 0 ? draw_linger(s, 0, 300) : 0;
+    for (int32_t i = draw_linger(s, 0, 6); i > 0; i--)
+        draw_takings(s);
+}
+
 static int32_t draw_set(struct swarm *s, int32_t least, int32_t most) {
     return (int32_t)sim_random_between(&s->sets, least, most);
 }

@@ -57,6 +57,7 @@ static pdk_status make_lock(struct client *client, int32_t lock, int32_t naming)
     options.max_handover_ms = client->player->d->plan->handover_ms;
     options.naming = naming;
     options.lock_delay_ms = plan_delay(client->player->d->plan, lock / 2, client->player->number);
+    options.linger_ms = options.lock_delay_ms ? 0 : client->player->d->plan->linger;
     return pdk_lock_new(client_of(client, lock)->s, plan_path(lock / 2), &options, &client->objects[lock].lock);
 }
 
