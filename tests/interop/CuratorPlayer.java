@@ -119,6 +119,15 @@ public final class CuratorPlayer {
         turns.give();
     }
 
+    private void visit() throws Exception {
+        while (commands.readLine() != null) {
+            long began = System.nanoTime();
+            turns.take();
+            System.out.printf("visited\t%.2f%n", (System.nanoTime() - began) / 1e6);
+            turns.give();
+        }
+    }
+
     private void holdUntilAsked() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         InterProcessMutex mutex = new InterProcessMutex(client, options.get("--path"));
@@ -144,6 +153,8 @@ public final class CuratorPlayer {
         String command = commands.readLine();
         if ("hold".equals(command)) {
             hold();
+        } else if ("visit".equals(command)) {
+            visit();
         } else if ("list".equals(command)) {
             turns.list();
         } else if ("yield".equals(command)) {

@@ -6,6 +6,7 @@
 """
 import argparse
 import sys
+import time
 
 from kazoo.client import KazooClient
 from kazoo.recipe.election import Election
@@ -37,6 +38,15 @@ def hold():
         pass
 
 
+def visit(lock):
+    """For each line of standard input: how long it waited, in ms."""
+    for _ in sys.stdin:
+        began = time.monotonic()
+        lock.acquire()
+        say(f"visited\t{(time.monotonic() - began) * 1000:.2f}")
+        lock.release()
+
+
 def main():
     options = parse()
     client = KazooClient(hosts=options.hosts, timeout=20.0)
@@ -50,6 +60,8 @@ def main():
     if command == "list":
         for identity in (election or lock).contenders():
             say(f"contender\t-\t{identity}")
+    elif command == "visit":
+        visit(lock)
     elif command == "hold" and election:
         election.run(hold)
     elif command == "hold":

@@ -3,6 +3,7 @@
 import argparse
 import queue
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples/python"))
@@ -44,6 +45,8 @@ class Player:
         settings.naming = lib.PDK_NAMING_KAZOO if options.mode == "kazoo" else lib.PDK_NAMING_CURATOR
         if self.kind == "election":
             settings.identity = identity
+        if options.linger_ms:
+            settings.linger_ms = settings.max_handover_ms = options.linger_ms
         out = ffi.new(f"pdk_{self.kind} **")
         check(self.call("new", session.raw, options.path.encode(), settings, out))
         self.raw = ffi.gc(out[0], getattr(lib, f"pdk_{self.kind}_unref"))
@@ -69,6 +72,22 @@ class Player:
         sys.stdin.read()
         self.give(hold)
 
+    def linger(self):
+        """Nobody holds, and the node is there all the same. Again for each line of standard input."""
+        self.give(self.take())
+        say("lingers")
+        for _ in sys.stdin:
+            self.give(self.take())
+            say("lingers")
+
+    def visit(self):
+        """For each line of standard input: how long it waited, in ms."""
+        for _ in sys.stdin:
+            began = time.monotonic()
+            hold = self.take()
+            say("visited", f"{(time.monotonic() - began) * 1000:.2f}")
+            self.give(hold)
+
     def let_go(self):
         hold = self.take()
         check(lib.pdk_hold_on_request(hold.raw, on_asked, ffi.NULL, ffi.NULL))
@@ -93,12 +112,13 @@ def main():
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--mode", choices=("curator", "kazoo"), required=True)
     parser.add_argument("--recipe", choices=("lock", "election", "read", "write"), default="lock")
+    parser.add_argument("--linger-ms", type=int, default=0)
     options = parser.parse_args()
     identity = ffi.new("char[]", options.identity.encode())
     with Named(options.hosts, identity) as session:
         player = Player(options, session, identity)
         say("ready")
-        {"hold": player.hold, "yield": player.let_go, "ask": player.ask, "list": player.list}[sys.stdin.readline().strip()]()
+        {"hold": player.hold, "linger": player.linger, "visit": player.visit, "yield": player.let_go, "ask": player.ask, "list": player.list}[sys.stdin.readline().strip()]()
     say(f"done {options.identity}")
 
 

@@ -148,6 +148,7 @@ int main(int argc, char **argv) {
         {"most", 0, 0, G_OPTION_ARG_INT, &o->most, "permits at once (2)", NULL},
         {"write", 0, 0, G_OPTION_ARG_INT, &o->write, "percent of a read/write lock's turns (40)", NULL},
         {"downgrade", 0, 0, G_OPTION_ARG_INT, &o->downgrade, "percent of these that read on (30)", NULL},
+        {"linger-ms", 0, 0, G_OPTION_ARG_INT, &o->linger_ms, "for so long a lock's node lingers (0)", NULL},
         {"handovers", 0, 0, G_OPTION_ARG_INT, &o->handovers, "between threads in a row (what the library has)", NULL},
         {"naming", 0, 0, G_OPTION_ARG_STRING, &o->naming,
          "of a lock's, a read/write lock's or an election's nodes (curator)", "curator|kazoo"},

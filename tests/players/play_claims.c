@@ -23,6 +23,7 @@ void claims_open(actor *c) {
     pdk_semaphore_options semaphore = PDK_SEMAPHORE_OPTIONS_INIT;
     delayed.lock_delay_ms = DELAY_MS;
     lock.naming = rwlock.naming = c->naming;
+    lock.linger_ms = c->options.linger_ms;
     if (c->options.handovers >= 0)
         lock.max_handovers = rwlock.max_handovers = semaphore.max_handovers = c->options.handovers;
     int permits = c->options.permits + (c->misasks ? MORE_PERMITS : 0);

@@ -52,6 +52,7 @@ typedef struct actor_options {
     int threads, hold_us, think_us;
     int permits, most;    /* of the semaphore; at most so many at once */
     int write, downgrade; /* percent of the turns that write; of these that read on */
+    int linger_ms;        /* of a lock */
     int handovers;        /* from thread to thread in a row; -1: what the library has */
     gboolean listen, peek;
     int keep_ms; /* a keeper gives back after a time up to this; 0: it keeps */
