@@ -131,8 +131,6 @@ static void after(struct pdk__entry *entry, enum pdk__phase before) {
     pdk__entries_note(entry);
     if (entry->c.phase != before && (entry->c.phase == PDK__IN || entry->c.phase == PDK__OUT))
         note_own(entry);
-    if (entry->c.phase == PDK__IN && before != PDK__IN && entry->name)
-        pdk__mirrors_exchanged(entry);
     if (entry->c.phase == PDK__HELD && before != PDK__HELD) {
         pdk__mirrors_held(entry);
         pdk__renew_soon(s);

@@ -85,10 +85,9 @@ static struct mirror *mirror_of(const pdk_session *s, const char *dir) {
     return g_hash_table_lookup(s->mirrors.directories, dir);
 }
 
-/* Each list of a protected directory is looked at, and a lock-delay is read from lists. The number of a named node is
- * not the server's. */
+/* Each list of a protected directory is looked at, and a lock-delay is read from lists. */
 static bool is_served(const struct pdk__entry *entry) {
-    return entry->rule.blocks == pdk__blocks_always && entry->rule.tolerated == 0 && !entry->c.delays && !entry->name &&
+    return entry->rule.blocks == pdk__blocks_always && entry->rule.tolerated == 0 && !entry->c.delays &&
            !pdk__protect_looks(entry->s);
 }
 
@@ -230,13 +229,6 @@ void pdk__mirrors_deleted(pdk_session *s, const char *path) {
     if (m)
         pdk__mirror_deleted(&m->core, slash + 1, is_ours(s, slash + 1));
     g_free(dir);
-}
-
-void pdk__mirrors_exchanged(const struct pdk__entry *entry) {
-    pdk__assert_locked(entry->s);
-    struct mirror *m = mirror_of(entry->s, entry->dir);
-    if (m)
-        pdk__mirror_void(&m->core);
 }
 
 void pdk__mirrors_held(const struct pdk__entry *entry) {

@@ -32,7 +32,5 @@ bool pdk__mirrors_show(const struct pdk__entry *entry, struct pdk__view *view);
 void pdk__mirrors_listed(pdk_session *s, const char *dir, const struct pdk__child *children, size_t count);
 void pdk__mirrors_deleted(pdk_session *s, const char *path);
 void pdk__mirrors_held(const struct pdk__entry *entry);
-/* Its node stands, with a number that was given. */
-void pdk__mirrors_exchanged(const struct pdk__entry *entry);
 
 #endif

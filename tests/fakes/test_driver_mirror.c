@@ -95,6 +95,7 @@ START_TEST(a_doubt_is_a_list) {
     platform_pass(SECOND / 10);
     for (int i = 0; i < 3; i++)
         ck_assert_uint_eq(lists_of_a_cycle(), rows[_i].lists[i]);
+    ck_assert_uint_eq(first->session->mirrors.nodes, 16); /* no room is made for a crowd */
 }
 END_TEST
 
@@ -219,6 +220,45 @@ START_TEST(a_session_that_queues_behind_itself_takes_no_list) {
 }
 END_TEST
 
+/* Behind a stranger that may have gone a list goes with the create. */
+START_TEST(behind_a_stranger_there_is_a_list) {
+    begin_with_a_mirror();
+    make_locks();
+    driver_want_lock(two);
+    platform_pass(SECOND / 10);
+    want(0);
+    want(1);
+    drop_locks();
+    platform_pass(SECOND / 10);
+    forget_seen();
+    driver_want_lock(one);
+    platform_pass(SECOND / 10);
+    ck_assert_uint_eq(driver_seen[PDK__OP_LIST], 1);
+    ck_assert_uint_eq(one->answered, 2);
+    driver_release_all(two);
+    platform_pass(SECOND / 10);
+    ck_assert_uint_eq(one->granted, 3);
+}
+END_TEST
+
+/* The create that goes alone is answered with something else. */
+START_TEST(a_create_that_goes_alone_fails) {
+    static const struct {
+        int32_t code;
+        bool executed;
+    } rows[] = {{LOST_CODE, false}, {LOST_CODE, true}, {NO_NODE_CODE, false}, {NOT_NOW_CODE, false}};
+    begin_with_a_mirror();
+    ck_assert_uint_eq(lists_of_a_cycle(), 0);
+    driver_spoil(PDK__OP_CREATE, LOCK, rows[_i].code, rows[_i].executed);
+    driver_want_lock(one);
+    platform_pass(2 * SECOND);
+    ck_assert_uint_eq(one->granted, 4);
+    driver_release_all(one);
+    platform_pass(SECOND / 10);
+    ck_assert_uint_eq(platform_children(LOCK), 0);
+}
+END_TEST
+
 /* The third has a node that nobody watches, and an administrator deletes it. The two ahead go. */
 START_TEST(a_node_that_is_not_watched_is_listed) {
     begin_with_a_mirror();
@@ -243,7 +283,7 @@ START_TEST(a_node_that_is_not_watched_is_listed) {
 END_TEST
 
 /* The lock waits behind our own writer, which reads from then on under the same number. A third waits, so that its node is watched. */
-START_TEST(an_exchange_of_ours_makes_it_void) {
+START_TEST(an_exchange_of_ours_is_seen) {
     struct answer write = {0};
     begin_with_a_mirror();
     make_locks();
@@ -343,8 +383,10 @@ int main(void) {
     tcase_add_loop_test(cases, without_a_watch_there_is_a_list, 0, 3);
     tcase_add_test(cases, a_directory_that_is_looked_at_is_listed);
     tcase_add_test(cases, a_session_that_queues_behind_itself_takes_no_list);
+    tcase_add_test(cases, behind_a_stranger_there_is_a_list);
+    tcase_add_loop_test(cases, a_create_that_goes_alone_fails, 0, 4);
     tcase_add_test(cases, a_node_that_is_not_watched_is_listed);
-    tcase_add_test(cases, an_exchange_of_ours_makes_it_void);
+    tcase_add_test(cases, an_exchange_of_ours_is_seen);
     tcase_add_test(cases, a_watch_that_is_old_is_asked_for_again);
     tcase_add_test(cases, what_the_leader_says_is_a_list);
     tcase_add_test(cases, a_lease_that_is_over_takes_a_list);

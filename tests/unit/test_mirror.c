@@ -99,6 +99,7 @@ START_TEST(numbers_that_are_newer_than_ours_do_not_count) {
     ck_assert(!pdk__mirror_created(&m, OWN(5)));
     begin();
     LIST(OWN(3), OTHER(9)); /* a name that somebody has chosen */
+    ck_assert(expects(OWN(3)));
     ck_assert(pdk__mirror_created(&m, OWN(4)));
     ck_assert(says(OWN(4), 1, OWN(3)));
 }
