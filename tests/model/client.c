@@ -75,9 +75,9 @@ static void leave_server(struct model_client *k) {
 void model_link_down(struct model *m, int32_t client) {
     struct model_state *s = m->now;
     leave_server(&s->clients[client]);
-    model_mirror_void(&s->clients[client]);
     if (s->clients[client].lookout == MODEL_CLEAR)
         s->clients[client].lookout = MODEL_MET; /* its watch may not be set again */
+    model_mirror_void(&s->clients[client]);
     ts_fake_cut(&s->fake, s->clients[client].session);
     if (s->fake.sessions[s->clients[client].session].replies_count != 0)
         m->seen.losses++;
