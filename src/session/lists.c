@@ -108,7 +108,8 @@ static void serve(pdk_session *s, const struct list *list, const struct pdk__rep
     uint64_t generation = s->generation; /* the handle may go meanwhile */
     size_t slice = pdk__slice(s), at_once = 1 + MIN(SEEN_AT_ONCE / (count + 1), slice - 1);
     pdk__children_parse(children, reply->children, count);
-    pdk__predecessors_forget_gone(s, list->path, children, count);
+    if (reply->result == PDK__OK || reply->result == PDK__NO_NODE)
+        pdk__predecessors_forget_gone(s, list->path, children, count);
     pdk__unowned_leave_out(s, list->path, children, count);
     if (reply->result == PDK__OK)
         pdk__mirrors_listed(s, list->path, children, count);

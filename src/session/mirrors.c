@@ -3,6 +3,7 @@
 #include "core/mirror.h"
 #include "session/ops.h"
 #include "session/protect.h"
+#include "session/reap.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -124,16 +125,22 @@ static void on_watched(pdk_session *s, void *user, const struct pdk__reply *repl
     let_go(&m->watcher);
 }
 
+/* A server may keep back the event of a watch. So an old one is believed no longer. */
+static bool is_old(const struct mirror *m) { return pdk__now(m->s) - m->asked_at > m->s->lease.timeout; }
+
 static void watch(struct mirror *m) {
     pdk_session *s = m->s;
     struct pdk__request request = {.kind = PDK__OP_WATCH, .path = m->dir};
-    if (s->watched_bytes >= PDK__WATCHED_BYTES_MAX / 4 || !pdk__watches_add(s, m->dir, &m->watcher))
+    if (s->watched_bytes >= PDK__WATCHED_BYTES_MAX / 4 || !pdk__watches_add(s, m->dir, &m->watcher)) {
+        make_void(m);
         return;
+    }
     keep(&m->watcher);
     m->asked_at = pdk__now(s);
     m->asked = pdk__send(s, request, on_watched, m);
     if (m->asked)
         return;
+    make_void(m);
     pdk__watches_failed(s, m->dir, &m->watcher);
     let_go(&m->watcher);
 }
@@ -150,8 +157,7 @@ void pdk__mirrors_begin(struct pdk__entry *entry) {
     }
     g_queue_unlink(&s->mirrors.used, &m->link);
     g_queue_push_head_link(&s->mirrors.used, &m->link);
-    bool is_old = pdk__now(s) - m->asked_at > s->lease.timeout; /* a server may have kept its event back */
-    if ((!m->core.watched || is_old) && !m->asked)
+    if ((!m->core.watched || is_old(m)) && !m->asked)
         watch(m);
 }
 
@@ -159,13 +165,15 @@ void pdk__mirrors_begin(struct pdk__entry *entry) {
 
 static bool is_ours(const pdk_session *s, const char *name) { return pdk__name_has_uuid_prefix(name, s->uuid_prefix); }
 
-/* Behind a stranger a list pays, since the stranger may have gone without our hearing of it. */
+/* Behind a stranger a list pays, since the stranger may have gone without our hearing of it. An orphan of ours is found
+ * by lists. A create that has waited to be sent may go with an old watch. */
 bool pdk__mirrors_expect(const struct pdk__entry *entry) {
     const pdk_session *s = entry->s;
     const struct mirror *m = mirror_of(s, entry->dir);
     const char *tail;
-    return m && is_served(entry) && entry->create == 0 && pdk__lease_fresh(&s->lease, pdk__now(s)) &&
-           pdk__mirror_expects(&m->core, &tail) && (tail[0] == '\0' || is_ours(s, tail));
+    return m && is_served(entry) && entry->create == 0 && !is_old(m) && pdk__reap_is_done(s, entry->dir) &&
+           pdk__lease_fresh(&s->lease, pdk__now(s)) && pdk__mirror_expects(&m->core, &tail) &&
+           (tail[0] == '\0' || is_ours(s, tail));
 }
 
 bool pdk__mirrors_created(struct pdk__entry *entry, const struct pdk__reply *reply, struct pdk__view *view) {

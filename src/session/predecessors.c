@@ -1,7 +1,9 @@
 #include "session/predecessors.h"
 
 #include "session/chores.h"
+#include "session/entries.h"
 #include "session/ops.h"
+#include "session/reap.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -67,13 +69,21 @@ static void note_gone(pdk_session *s, const char *dir, const char *name) {
         s->predecessors.gone_count++;
 }
 
+/* A node of ours that no entry has: a server has said that it is not there. Only a list shows it to the reaper. */
+static bool is_orphan(const pdk_session *s, const char *path) {
+    const char *name = strrchr(path, '/') + 1;
+    return pdk__name_has_uuid_prefix(name, s->uuid_prefix) && !pdk__entries_find(s, name);
+}
+
 static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct ask *ask = user;
     if (reply && reply->result == PDK__NO_NODE) {
         pdk__log(s, PDK_LOG_DEBUG, "%s is gone, says the leader", ask->path);
         note_gone(s, ask->entry->dir, strrchr(ask->path, '/') + 1);
         pdk__watches_told_gone(s, ask->path);
-    } else if (reply && reply->result == PDK__NOT_ALLOWED && is_waiting(ask->entry)) {
+    } else if (reply && is_waiting(ask->entry) &&
+               (reply->result == PDK__NOT_ALLOWED || (reply->result == PDK__OK && is_orphan(s, ask->path)))) {
+        pdk__reap_again(s, ask->entry->dir);
         pdk__entry_tell(ask->entry, PDK__POKE);
     }
     pdk__entry_unref(ask->entry);

@@ -78,6 +78,11 @@ void pdk__reap_again(pdk_session *s, const char *dir) {
     g_hash_table_remove(s->searched, dir);
 }
 
+bool pdk__reap_is_done(const pdk_session *s, const char *dir) {
+    pdk__assert_locked(s);
+    return g_hash_table_contains(s->searched, dir);
+}
+
 void pdk__reap_everywhere(pdk_session *s) {
     pdk__assert_locked(s);
     g_hash_table_remove_all(s->searched);

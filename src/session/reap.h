@@ -15,6 +15,8 @@ void pdk__uuid_prefix_make(pdk_session *s);
 void pdk__reap_orphans(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count);
 /* There may be orphans again: in this directory; or in any, since another server may remember other nodes. */
 void pdk__reap_again(pdk_session *s, const char *dir);
+/* false: a list of the directory is due, in case there is an orphan. */
+bool pdk__reap_is_done(const pdk_session *s, const char *dir);
 void pdk__reap_everywhere(pdk_session *s);
 /* The server will never delete the node. It would block the path until the ZooKeeper session ends, so give the session
  * up. */

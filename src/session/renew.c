@@ -4,6 +4,7 @@
 
 #include "session/entries.h"
 #include "session/ops.h"
+#include "session/reap.h"
 #include "session/supervise.h"
 
 #include <string.h>
@@ -33,12 +34,13 @@ static void renew_on_barrier(pdk_session *s, void *user, const struct pdk__reply
     struct pdk__entry *entry = user;
     if (!entry)
         return;
-    if (reply && reply->result == PDK__NO_NODE)
+    if (reply && reply->result == PDK__NO_NODE) {
+        pdk__reap_again(s, entry->dir);
         pdk__entry_tell(entry, PDK__NODE_LOST);
-    else if (reply && reply->result == PDK__NOT_ALLOWED)
+    } else if (reply && reply->result == PDK__NOT_ALLOWED) {
         pdk__entry_unguard(entry); /* the server keeps back the events of what we may not read */
+    }
     pdk__entry_unref(entry);
-    (void)s;
 }
 
 static void send_barrier(pdk_session *s, struct pdk__entry *entry) {

@@ -203,8 +203,10 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     pdk__renew_share(s);
     if (refused(s, first))
         return;
-    if (again)
+    if (again) {
         shorten_holds(s);
+        forget_what_was_told(s);
+    }
     /* A server that says it again and again is not believed: renewals and polls go on. */
     if (again && pdk__pace_next(&s->repetitions, &pdk__pace_repeats, pdk__now(s)) > 0)
         return;

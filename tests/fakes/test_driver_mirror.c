@@ -335,6 +335,22 @@ START_TEST(what_the_leader_says_is_a_list) {
 }
 END_TEST
 
+/* A list that fails does not make the session forget it. */
+START_TEST(what_the_leader_says_is_remembered) {
+    begin_with_a_mirror();
+    driver_want_lock(two);
+    platform_pass(SECOND / 10);
+    driver_want_lock(one);
+    platform_pass(SECOND / 10);
+    sim_server_keep(platform_ensemble, sim_client_server(&first->process), 1);
+    driver_spoil(PDK__OP_LIST, LOCK, NOT_NOW_CODE, false);
+    driver_release_all(two);
+    platform_pass(TIMEOUT + SECOND);
+    ck_assert_uint_ge(fault.seen, 1);
+    ck_assert_uint_eq(one->granted, 3);
+}
+END_TEST
+
 /* The event comes to a process that was held up until its lease was over. */
 START_TEST(a_lease_that_is_over_takes_a_list) {
     begin_with_a_mirror();
@@ -350,6 +366,53 @@ START_TEST(a_lease_that_is_over_takes_a_list) {
     platform_pass(SECOND / 20);
     ck_assert_uint_ge(driver_seen[PDK__OP_LIST], 1);
     drop_locks();
+}
+END_TEST
+
+/* ---- a node of ours stands, and a server has said that it does not: no entry has it */
+
+/* The answer to its delete, or to the look of a renewal. The next one of the process finds it. */
+START_TEST(an_orphan_is_found_by_whoever_comes) {
+    const enum pdk__op_kind kind = _i == 0 ? PDK__OP_DELETE : PDK__OP_BARRIER;
+    begin_with_a_mirror();
+    ck_assert_uint_eq(lists_of_a_cycle(), 0);
+    driver_want_lock(one);
+    platform_pass(SECOND / 20);
+    driver_spoil(kind, LOCK, NO_NODE_CODE, false);
+    if (kind == PDK__OP_BARRIER)
+        platform_pass(TIMEOUT);
+    driver_release_all(one);
+    platform_pass(SECOND / 20);
+    ck_assert_uint_eq(fault.seen, 1);
+    driver_want_lock(one);
+    platform_pass(SECOND / 20);
+    ck_assert_uint_eq(one->granted, 5);
+    ck_assert_uint_eq(platform_children(LOCK), 1);
+}
+END_TEST
+
+/* The leader says that it stands. */
+START_TEST(an_orphan_is_found_by_whoever_waits) {
+    begin_with_a_mirror();
+    make_locks();
+    want(0);
+    want(1);
+    driver_spoil(PDK__OP_DELETE, LOCK, NO_NODE_CODE, false);
+    answer_release(&answers[0]);
+    platform_pass(3 * TIMEOUT);
+    ck_assert_uint_eq(answers[1].granted, 1);
+    answer_release(&answers[1]);
+    drop_locks();
+}
+END_TEST
+
+START_TEST(an_old_watch_is_asked_for_again_or_not_believed) {
+    begin_with_a_mirror();
+    ck_assert_uint_eq(lists_of_a_cycle(), 0);
+    driver_fill_watches(one, PDK__WATCHED_BYTES_MAX / 4);
+    platform_pass(2 * TIMEOUT);
+    ck_assert_uint_ge(lists_of_a_cycle(), 1);
+    driver_fill_watches(one, -(size_t)(PDK__WATCHED_BYTES_MAX / 4));
 }
 END_TEST
 
@@ -390,6 +453,10 @@ int main(void) {
     tcase_add_test(cases, a_watch_that_is_old_is_asked_for_again);
     tcase_add_test(cases, what_the_leader_says_is_a_list);
     tcase_add_test(cases, a_lease_that_is_over_takes_a_list);
+    tcase_add_test(cases, what_the_leader_says_is_remembered);
+    tcase_add_loop_test(cases, an_orphan_is_found_by_whoever_comes, 0, 2);
+    tcase_add_test(cases, an_orphan_is_found_by_whoever_waits);
+    tcase_add_test(cases, an_old_watch_is_asked_for_again_or_not_believed);
     tcase_add_test(cases, more_directories_than_are_noted);
     suite_add_tcase(suite, cases);
     return ts_run_suite(suite);

@@ -75,4 +75,14 @@ MUTANTS = {
         ("    if ((!m->core.watched || is_old) && ", "    (void)is_old;\n    if (!m->core.watched && ")]),
     "mirror: there is none": (MIRRORS, "mirror", [
         ("return m && is_served(entry) && entry->create == 0 && ", "return false && m && ")]),
+    "mirror: an orphan is in the way of whoever comes": ("src/session/mirrors.c", "mirror", [
+        (" && pdk__reap_is_done(s, entry->dir) &&", " &&")]),
+    "mirror: an orphan is in the way of whoever waits": ("src/session/predecessors.c", "mirror", [
+        ("(reply->result == PDK__OK && is_orphan(", "(false && is_orphan(")]),
+    "mirror: a renewal leaves an orphan": ("src/session/renew.c", "mirror", [
+        ("        pdk__reap_again(s, entry->dir);\n", "")]),
+    "mirror: an old watch is believed": ("src/session/mirrors.c", "mirror", [
+        ("        make_void(m);\n        return;", "        return;"), ("!is_old(m) && ", "")]),
+    "mirror: a list that fails forgets what the leader has said": ("src/session/lists.c", "mirror", [
+        ("if (reply->result == PDK__OK || reply->result == PDK__NO_NODE)", "if (true)")]),
 }
