@@ -15,6 +15,8 @@ CLASSPATH = ":".join(
     )
 )
 
+SMALL = ("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
 
 class Bench:
     def __init__(self, build, work, hosts=None):
@@ -23,7 +25,7 @@ class Bench:
         self.started = []
 
     def find(self, program):
-        for folder in ("tests/players", "tests/interop", "tests/trials", "tests/programs", "bin", "."):
+        for folder in ("tests/players", "tests/interop", "tests/trials", "tests/programs", "tests/bench", "bin", "."):
             path = self.build / folder / program
             if path.is_file() and os.access(path, os.X_OK):
                 return path
@@ -42,9 +44,9 @@ class Bench:
         self.hosts = hosts.split()[1]
         return said
 
-    def java(self, source):
-        """The command that runs the class of this source. Compiles it when a source in its folder or in this one is
-        newer."""
+    def java(self, source, options=SMALL):
+        """The command that runs the class of this source, with these options of the JVM. Compiles it when a source in its
+        folder or in this one is newer."""
         classes = self.build / "java-classes"
         target = classes / (source.stem + ".class")
         folders = (source.parent, HERE)  # this one has the base class of all players
@@ -55,8 +57,7 @@ class Bench:
                 ["javac", "-Xlint:all,-path", "-Werror", "-cp", CLASSPATH, "-sourcepath", ":".join(map(str, folders)),
                  "-d", classes, source], check=True
             )
-        return ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{classes}:{CLASSPATH}",
-                source.stem]
+        return ["java", *options, "-cp", f"{classes}:{CLASSPATH}", source.stem]
 
     def enlist(self, process):
         """The process ends with the bench, or at the next clear."""

@@ -1,7 +1,7 @@
-/* The cost of the lock, compared with that of ZooKeeper itself: the parts of the benchmark, and its table of
- * targets. */
-#ifndef BENCH_H
-#define BENCH_H
+/* Parts of the bench that count, or that measure the library against itself: and their table of targets. The rows beside
+ * other clients are played by `bench`. */
+#ifndef PARTS_H
+#define PARTS_H
 
 #include <glib.h>
 #include <paddock/paddock.h>
@@ -28,18 +28,15 @@ pdk_lock *bench_lock(pdk_session *session, const char *path);
 void bench_check(pdk_status status);
 
 /* The parts. */
-void bench_cycles(struct bench *bench);   /* acquire + release, compared with the hand-written client */
-void bench_far(struct bench *bench);      /* the same behind a link with a round trip of 10 ms */
 void bench_queue(struct bench *bench);    /* processes in the queue: requests counted */
-void bench_threads(struct bench *bench);  /* threads on one lock */
-void bench_awaiting(struct bench *bench); /* and beside threads that await an election */
+void bench_awaiting(struct bench *bench); /* threads on one lock, beside threads that await an election */
 void bench_crowd(struct bench *bench);    /* thousands of claims in one session: the longest wait of a call */
 void bench_valid(struct bench *bench);    /* asking whether a hold is valid */
 void bench_costs(struct bench *bench);    /* what each recipe costs in round trips, as its page says */
 void bench_guarded(struct bench *bench);  /* a set of a guarded znode, compared with a bare one */
 void bench_burst(struct bench *bench);    /* a hold beside thousands of claims of its session */
 
-/* A process of bench_queue; returns its exit status. */
+/* A process of queue.c; returns its exit status. */
 int bench_client_run(const char *control, const char *address, int index);
 
 #endif

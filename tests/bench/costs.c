@@ -5,7 +5,7 @@
  * A call is measured over a link whose round trip takes 40 ms: what it waits for, whatever else is on the way, as a renewal or the watch
  * on the node of a hold. It can take longer than its round trips, on a busy machine, but never less. So a try that takes more is
  * made again, up to thirty times. What nobody waits for is counted from packets, on a fast link: those are the rows "with all". */
-#include "bench.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,9 @@ static void release(void) {
     flush();
 }
 
-/* ---- set, striped */
+/* ---- lock, set, striped */
+
+static void take_it(void) { bench_check(pdk_lock_acquire(it.lock[0], PATIENCE_MS, &it.hold)); }
 
 static void take_all(size_t count) {
     pdk_right rights[LOCKS];
@@ -242,6 +244,7 @@ static const struct {
     void (*clean_up)(void);
     double rounds;
 } costs[] = {
+    {"a free lock", nothing, take_it, false, release, 1},
     {"all of 1 right", nothing, take_one, false, release, 1},
     {"all of 2 rights", nothing, take_two, false, release, 2},
     {"all of 5 rights", nothing, take_five, false, release, 5},

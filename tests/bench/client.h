@@ -1,7 +1,7 @@
-/* The memory that bench_queue and its processes share. They proceed in steps: each process arrives, and goes on when
- * bench_queue says so. */
-#ifndef BENCH_CLIENT_H
-#define BENCH_CLIENT_H
+/* The memory that queue.c and its processes share. They proceed in steps: each process arrives, and goes on when
+ * queue.c says so. */
+#ifndef CLIENT_H
+#define CLIENT_H
 
 #include <stdatomic.h>
 

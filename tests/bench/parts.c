@@ -1,8 +1,5 @@
-/*
- * The cost of a lock. Paddock and a hand-written client (bare.h) run on one server on tmpfs, alternately, so that other
- * load on the machine affects both alike. The exit status says whether every target was met.
- */
-#include "bench.h"
+/* The parts of the bench that need no other client. The exit status says whether every target was met. */
+#include "parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +11,8 @@ static char *only, *client, *control;
 static int client_index;
 static const GOptionEntry entries[] = {
     {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "a short run", NULL},
-    {"only", 0, 0, G_OPTION_ARG_STRING, &only,
-     "one part: cycles, far, queue, threads, awaiting, valid, burst, crowd, guarded or costs", "PART"},
+    {"only", 0, 0, G_OPTION_ARG_STRING, &only, "one part: queue, awaiting, valid, burst, crowd, guarded or costs",
+     "PART"},
     {"client", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &client, NULL, NULL},
     {"control", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &control, NULL, NULL},
     {"index", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &client_index, NULL, NULL},
@@ -44,7 +41,7 @@ void bench_exactly(struct bench *bench, const char *what, double value, double t
 void bench_check(pdk_status status) {
     if (status == PDK_OK)
         return;
-    fprintf(stderr, "bench: %s: %s\n", pdk_status_name(status), pdk_last_error());
+    fprintf(stderr, "parts: %s: %s\n", pdk_status_name(status), pdk_last_error());
     exit(EXIT_FAILURE);
 }
 
@@ -66,10 +63,8 @@ static int run(void) {
     static const struct {
         const char *name;
         void (*run)(struct bench *bench);
-    } parts[] = {{"cycles", bench_cycles},   {"far", bench_far},           {"queue", bench_queue},
-                 {"threads", bench_threads}, {"awaiting", bench_awaiting}, {"valid", bench_valid},
-                 {"burst", bench_burst},     {"crowd", bench_crowd},       {"guarded", bench_guarded},
-                 {"costs", bench_costs}};
+    } parts[] = {{"queue", bench_queue}, {"awaiting", bench_awaiting}, {"valid", bench_valid}, {"burst", bench_burst},
+                 {"crowd", bench_crowd}, {"guarded", bench_guarded},   {"costs", bench_costs}};
     ts_tempdir *folder = ts_tempdir_new();
     struct bench bench = {.quick = quick, .ensemble = ts_ensemble_start(NULL), .table = g_string_new(NULL)};
     int ran = 0;
@@ -86,17 +81,17 @@ static int run(void) {
     ts_ensemble_stop(bench.ensemble);
     ts_tempdir_free(folder);
     printf("\n%-60s %10s      %8s\n%s", "what", "measured", "target", bench.table->str);
-    printf("bench: %s\n", ran == 0 ? "no such part" : bench.missed ? "FAILED, a target was missed" : "PASSED");
+    printf("parts: %s\n", ran == 0 ? "no such part" : bench.missed ? "FAILED, a target was missed" : "PASSED");
     g_string_free(bench.table, TRUE);
     return ran > 0 && bench.missed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int main(int argc, char **argv) {
-    g_autoptr(GOptionContext) context = g_option_context_new("- what a lock costs, next to bare ZooKeeper calls");
+    g_autoptr(GOptionContext) context = g_option_context_new("- what the library's calls cost");
     g_autoptr(GError) error = NULL;
     g_option_context_add_main_entries(context, entries, NULL);
     if (!g_option_context_parse(context, &argc, &argv, &error)) {
-        fprintf(stderr, "bench: %s\n", error->message);
+        fprintf(stderr, "parts: %s\n", error->message);
         return 2;
     }
     if (!only && argc > 1)

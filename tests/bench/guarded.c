@@ -1,7 +1,7 @@
 /* The cost of a set of a guarded znode, next to that of a bare set of as many bytes. */
 #include "bare.h"
-#include "bench.h"
 #include "figures.h"
+#include "parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

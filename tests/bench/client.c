@@ -1,6 +1,6 @@
-/* A process of bench_queue: does what the control block says. */
-#include "bench_client.h"
-#include "bench.h"
+/* A process of queue.c: does what the control block says. */
+#include "client.h"
+#include "parts.h"
 #include "shared.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* The cost of asking a hold. pdk_hold_is_valid is called before every write, so it must cost next to nothing. */
-#include "bench.h"
 #include "figures.h"
+#include "parts.h"
 
 #include <stdio.h>
 #include <ts_clock.h>

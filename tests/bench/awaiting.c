@@ -1,7 +1,7 @@
 /* Hand-overs between threads while other threads of the session await an election: an event wakes only the threads that wait
- * for it, so those that await cost the others nothing. */
-#include "bench.h"
+ * for it, so the ones that await cost the others nothing. */
 #include "figures.h"
+#include "parts.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
  *
  * The threads run at real-time priority where that is allowed. Else the system may take the processor from the thread that
  * has the session's monitor, for the servers' sake, and a slice of several milliseconds is measured instead of the library. */
-#include "bench.h"
+#include "parts.h"
 
 #include <pthread.h>
 #include <sched.h>

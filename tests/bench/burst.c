@@ -1,5 +1,5 @@
 /* A hold beside a burst of claims in its session. The burst must leave it the better part of its lease. */
-#include "bench.h"
+#include "parts.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
