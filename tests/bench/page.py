@@ -150,7 +150,7 @@ otherwise. [Operations](operations.md#the-cost-of-an-idle-session) says what our
 
 One server serves all, on the same machine as the clients, with its data on tmpfs: no disk and no network is measured. All clients are
 given a number for an address, and look up no name. Each of them sets TCP_NODELAY by itself. The JVM of Curator has all its compilers, and each client
-warms up for two seconds.
+warms up for two seconds. The server is that of the project's tests: its JVM compiles for a quick start, and it does not wait for a disk.
 
 | | |
 |---|---|
