@@ -8,9 +8,8 @@ from play.processes import Broken
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, SVG = ROOT / "docs/performance.md", ROOT / "docs/performance.svg"
-NAMES = {"paddock": "Paddock", "floor": "bare client", "curator": "Curator", "kazoo": "kazoo"}
-OTHERS = rows.SIDES[1:]
-PEERS = OTHERS[1:]
+NAMES = {"paddock": "Paddock", "before": "before", "floor": "bare client", "curator": "Curator", "kazoo": "kazoo"}
+PEERS = ("curator", "kazoo")
 
 
 def number(value):
@@ -30,9 +29,14 @@ def ratio_of(row, result, side):
 
 def line(row, result):
     """The row in one line of a terminal."""
-    values = ", ".join(f"{NAMES[side]} {value_of(row, result, side)}" for side in rows.SIDES)
-    ratios = ", ".join(f"{NAMES[side]} {ratio_of(row, result, side)}" for side in OTHERS)
+    values = ", ".join(f"{NAMES[side]} {value_of(row, result, side)}" for side in present([result]))
+    ratios = ", ".join(f"{NAMES[side]} {ratio_of(row, result, side)}" for side in present([result])[1:])
     return f"{values}; ratios to: {ratios}; {len(result.rounds)} rounds"
+
+
+def present(found):
+    """The sides of these rows, ours first."""
+    return [side for side in rows.SIDES if any(side in round_ for result in found for round_ in result.rounds) or any(side in result.out for result in found)]
 
 
 def measured(results):
@@ -44,9 +48,10 @@ def cells(*words):
 
 
 def table(results):
-    head = ["", *NAMES.values(), *(f"÷ {NAMES[side]}" for side in OTHERS)]
+    shown = present(results.rows.values())
+    head = ["", *(NAMES[side] for side in shown), *(f"÷ {NAMES[side]}" for side in shown[1:])]
     return "\n".join([cells(*head), "|" + "---|" * len(head), *(
-        cells(row.title, *(value_of(row, result, side) for side in rows.SIDES), *(ratio_of(row, result, side) for side in OTHERS))
+        cells(row.title, *(value_of(row, result, side) for side in shown), *(ratio_of(row, result, side) for side in shown[1:]))
         for row, result in measured(results))])
 
 
@@ -73,8 +78,9 @@ def packets(results):
     def counted(result, side):
         one = result.counts.get(side)
         return f"{one.sent:.2f}, {one.received:.2f}, {size(one.kilobytes)}" if one else "–"
-    return "\n".join([cells("", *NAMES.values()), "|---|---|---|---|---|", *(
-        cells(row.title, *(counted(result, side) for side in rows.SIDES)) for row, result in measured(results) if result.counts)])
+    shown = present(results.rows.values())
+    return "\n".join([cells("", *(NAMES[side] for side in shown)), "|---|---|---|---|---|", *(
+        cells(row.title, *(counted(result, side) for side in shown)) for row, result in measured(results) if result.counts)])
 
 
 IDLE = (("paddock", 15, ""), ("paddock", 60, ", with a session timeout of 60 s"), ("curator", 15, ""), ("kazoo", 15, ""))
@@ -166,8 +172,8 @@ the lock until the client's next slice. So each acquisition is counted once, als
 
 
 def write(results):
-    if results.quick or len(results.rows) < len(rows.ROWS):
-        raise Broken("a page is made from a full run")
+    if results.quick or len(results.rows) < len(rows.ROWS) or "before" in present(results.rows.values()):
+        raise Broken("a page is made from a full run, without --before")
     picture.draw(results, SVG)
     PAGE.write_text(text(results))
     subprocess.run([ROOT / "scripts/wrap", PAGE], check=True)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ts_clock.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STEPS_MOST = 1 << 21, STACK = 256 * 1024, LINE = 64 };
@@ -30,6 +30,12 @@ static struct {
     uint32_t *steps; /* ns */
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 static void wait_at_gate(void) {
     pthread_mutex_lock(&gate.lock);
     const int before = gate.slices;
@@ -38,7 +44,7 @@ static void wait_at_gate(void) {
     while (gate.slices == before)
         pthread_cond_wait(&gate.changed, &gate.lock);
     gate.grants = 0;
-    gate.opened = gate.last = ts_now_ns();
+    gate.opened = gate.last = now_ns();
     pthread_mutex_unlock(&gate.lock);
 }
 
@@ -47,7 +53,7 @@ static void pass(void) {
         fputs("two threads hold the lock\n", stderr);
         _exit(EXIT_FAILURE);
     }
-    const int64_t now = ts_now_ns();
+    const int64_t now = now_ns();
     if (gate.grants < STEPS_MOST)
         gate.steps[gate.grants] = (uint32_t)MIN(now - gate.last, UINT32_MAX);
     gate.grants++;
@@ -84,7 +90,7 @@ static void slice(int ms) {
     atomic_store(&gate.open, true);
     pthread_cond_broadcast(&gate.changed);
     pthread_mutex_unlock(&gate.lock);
-    ts_sleep_ms(ms);
+    g_usleep((gulong)ms * 1000);
     pthread_mutex_lock(&gate.lock);
     atomic_store(&gate.open, false);
     await_holder();

@@ -1,7 +1,7 @@
 """The rows of the bench: what each player does, and what the page says of it."""
 from typing import NamedTuple
 
-SIDES = ("paddock", "floor", "curator", "kazoo")
+SIDES = ("paddock", "before", "floor", "curator", "kazoo")  # before: the library of another build, if one is given
 
 
 class Row(NamedTuple):

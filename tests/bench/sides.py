@@ -28,17 +28,18 @@ class Slice(NamedTuple):
         return self.value(unit) if unit == "/s" else 1 / self.value(unit)
 
 
-def command_of(name, bench):
-    return {"paddock": lambda: [bench.find("ours")], "floor": lambda: [bench.find("floor")],
+def command_of(name, bench, before=None):
+    return {"paddock": lambda: [bench.find("ours")], "before": lambda: ["env", f"LD_LIBRARY_PATH={before}", bench.find("ours")],
+            "floor": lambda: [bench.find("floor")],
             "curator": lambda: bench.java(HERE / "CuratorBench.java", JVM), "kazoo": lambda: [HERE / "kazoo_bench.py"]}[name]()
 
 
 class Player:
     """A process of play.h, and where it stands."""
 
-    def __init__(self, name, bench, path, sessions, objects, threads, timeout_ms=TIMEOUT_MS):
+    def __init__(self, name, bench, path, sessions, objects, threads, timeout_ms=TIMEOUT_MS, before=None):
         self.name, self.path = name, path
-        argv = [*command_of(name, bench), bench.hosts, path, timeout_ms, sessions, objects, threads]
+        argv = [*command_of(name, bench, before), bench.hosts, path, timeout_ms, sessions, objects, threads]
         self.process = Process(name, argv, bench.work / f"{path.strip('/').replace('/', '.')}.err", die_with_parent)
         self.pid = self.process.child.pid
 
@@ -95,10 +96,10 @@ class Command:
     kill = close
 
 
-def make(name, row, bench, path):
+def make(name, row, bench, path, before):
     """The side of this name. None when there is none in the row."""
     if row.name != "command":
-        return Player(name, bench, path, row.sessions, row.objects, row.threads)
-    if name == "paddock":
-        return Command(name, [bench.build / "command/paddock", "run", "--servers", bench.hosts, path, "--", "/bin/true"])
+        return Player(name, bench, path, row.sessions, row.objects, row.threads, before=before)
+    if name in ("paddock", "before"):
+        return Command(name, [(before if name == "before" else bench.build) / "command/paddock", "run", "--servers", bench.hosts, path, "--", "/bin/true"])
     return Command(name, [bench.find("floor"), "--once", bench.hosts, path]) if name == "floor" else None
