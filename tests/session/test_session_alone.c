@@ -194,6 +194,24 @@ START_TEST(a_flush_is_told_until_nothing_is_left) {
 }
 END_TEST
 
+static void listen_no_more(void *subject, void *what) {
+    (void)subject;
+    (void)what;
+    pdk__lock(session);
+    session->listener = NULL;
+    pdk__unlock(session);
+}
+
+START_TEST(a_flush_of_a_session_on_which_nothing_stands) {
+    pdk_status status = PDK_INVALID;
+    sim_call_in(&process, listen_no_more, NULL, NULL);
+    sim_call_in(&process, flush, NULL, &status);
+    pass(SECOND);
+    ck_assert_int_eq(status, PDK_OK);
+    ck_assert_int_eq(heard.flushed, 0);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("session_alone");
     TCase *cases = tcase_create("session_alone");
@@ -201,6 +219,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_lease_that_ends_and_a_session_that_expires);
     tcase_add_test(cases, the_end_is_told_once_and_the_listener_is_freed_last);
     tcase_add_test(cases, a_flush_is_told_until_nothing_is_left);
+    tcase_add_test(cases, a_flush_of_a_session_on_which_nothing_stands);
     suite_add_tcase(suite, cases);
     return suite;
 }
