@@ -365,6 +365,7 @@ START_TEST(a_lease_that_is_over_takes_a_list) {
     answer_release(&answers[1]);
     platform_pass(SECOND / 20);
     ck_assert_uint_ge(driver_seen[PDK__OP_LIST], 1);
+    answer_release(&answers[2]);
     drop_locks();
 }
 END_TEST
