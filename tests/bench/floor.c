@@ -25,7 +25,10 @@ static void *open_session(const char *hosts, int timeout_ms) {
 
 static void close_session(void *session) { bare_close(session); }
 
-static void *make_lock(void *session, const char *path, bool alone) { return bare_lock_new(session, path, alone); }
+static void *make_lock(void *session, const char *path, bool alone, int linger_ms) {
+    (void)linger_ms;
+    return bare_lock_new(session, path, alone);
+}
 
 static void *acquire(void *lock) {
     check(bare_acquire(lock), "an acquisition");

@@ -24,10 +24,12 @@ static void *open_session(const char *hosts, int timeout_ms) {
 
 static void close_session(void *session) { pdk_session_close(session, CLOSE_MS); }
 
-static void *make_lock(void *session, const char *path, bool alone) {
+static void *make_lock(void *session, const char *path, bool alone, int linger_ms) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
     pdk_lock *lock;
     (void)alone;
-    check(pdk_lock_new(session, path, NULL, &lock));
+    options.linger_ms = linger_ms;
+    check(pdk_lock_new(session, path, &options, &lock));
     return lock;
 }
 

@@ -126,17 +126,18 @@ static void start(const struct player *player, void *lock, int threads) {
 }
 
 int play(const struct player *player, int argc, char **argv) {
-    if (argc != 7) {
-        fprintf(stderr, "usage: %s HOSTS PATH TIMEOUT_MS SESSIONS OBJECTS THREADS\n", argv[0]);
+    if (argc != 7 && argc != 8) {
+        fprintf(stderr, "usage: %s HOSTS PATH TIMEOUT_MS SESSIONS OBJECTS THREADS [LINGER_MS]\n", argv[0]);
         return 2;
     }
     const int timeout_ms = atoi(argv[3]), sessions = atoi(argv[4]), objects = atoi(argv[5]), threads = atoi(argv[6]);
+    const int linger_ms = argc == 8 ? atoi(argv[7]) : 0;
     g_autofree void **opened = g_new0(void *, (gsize)sessions);
     gate.steps = g_new(uint32_t, STEPS_MOST);
     for (int i = 0; i < sessions; i++)
         opened[i] = player->open(argv[1], timeout_ms);
     for (int i = 0; i < sessions * objects; i++)
-        start(player, player->lock(opened[i % sessions], argv[2], sessions * objects == 1), threads);
+        start(player, player->lock(opened[i % sessions], argv[2], sessions * objects == 1, linger_ms), threads);
     pthread_mutex_lock(&gate.lock);
     if (objects)
         await_holder();

@@ -1,7 +1,7 @@
 /*
  * A player of the bench: threads that take a lock in turns, and a gate that every holder passes.
  *
- *     PLAYER HOSTS PATH TIMEOUT_MS SESSIONS OBJECTS THREADS
+ *     PLAYER HOSTS PATH TIMEOUT_MS SESSIONS OBJECTS THREADS [LINGER_MS]
  *
  * So many sessions, lock objects of each, and threads of each object; with 0 objects the sessions have nothing to do. It
  * prints "ready" when the first holder has come to the gate, which is closed. An order "go MS" opens the gate for so long. The
@@ -17,8 +17,8 @@
 struct player {
     void *(*open)(const char *hosts, int timeout_ms); /* a session */
     void (*close)(void *session);
-    /* alone: no other session or object is on the path */
-    void *(*lock)(void *session, const char *path, bool alone);
+    /* alone: no other session or object is on the path; linger_ms: as pdk_lock_options has it */
+    void *(*lock)(void *session, const char *path, bool alone, int linger_ms);
     /* The hold, not NULL; NULL when the session is closed. Ends the process when it fails otherwise. */
     void *(*acquire)(void *lock);
     void (*release)(void *lock, void *hold);

@@ -1,6 +1,7 @@
 """The rows of the bench: what each player does, and what the page says of it."""
 from typing import NamedTuple
 
+LINGER_MS = 20
 SIDES = ("paddock", "before", "floor", "curator", "kazoo")  # before: the library of another build, if one is given
 
 
@@ -12,6 +13,7 @@ class Row(NamedTuple):
     objects: int = 1  # of each session
     threads: int = 1  # of each object
     behind: int = 0  # nodes of others, which wait behind
+    linger_ms: int = 0  # of Paddock's lock
     unit: str = "/s"  # or µs: the median step
 
     def places(self, side):
@@ -24,9 +26,10 @@ ROWS = (
     Row("cycle", "a free lock, taken and released",
         "One thread takes a lock and releases it, again and again. Nobody else wants it. The floor is a create and a delete.", unit="µs"),
     Row("again", "the same lock again, in the same process",
-        "The same, where the process may keep the node for the next time (`linger_ms`).", unit="µs"),
+        "The same, and Paddock's lock has the option `linger_ms`: the node waits for the next time.", linger_ms=LINGER_MS, unit="µs"),
     Row("threads-2", "2 threads on one lock", "Threads of one process share a lock object; of kazoo each has its own.", threads=2),
     Row("threads-8", "8 threads on one lock", "Likewise.", threads=8),
+    Row("threads-2-linger", "2 threads on one lock that lingers", "The same, with `linger_ms`.", threads=2, linger_ms=LINGER_MS),
     Row("sessions-2", "2 sessions on one lock", "Each has one thread, which queues again as soon as it has released.", sessions=2),
     Row("sessions-8", "8 sessions on one lock", "Likewise.", sessions=8),
     Row("sessions-32", "32 sessions on one lock", "Likewise.", sessions=32),

@@ -37,9 +37,10 @@ def command_of(name, bench, before=None):
 class Player:
     """A process of play.h, and where it stands."""
 
-    def __init__(self, name, bench, path, sessions, objects, threads, timeout_ms=TIMEOUT_MS, before=None):
+    def __init__(self, name, bench, path, sessions, objects, threads, timeout_ms=TIMEOUT_MS, before=None, linger_ms=0):
         self.name, self.path = name, path
-        argv = [*command_of(name, bench, before), bench.hosts, path, timeout_ms, sessions, objects, threads]
+        argv = [*command_of(name, bench, before), bench.hosts, path, timeout_ms, sessions, objects, threads,
+                *([linger_ms] if linger_ms and name == "paddock" else [])]
         self.process = Process(name, argv, bench.work / f"{path.strip('/').replace('/', '.')}.err", die_with_parent)
         self.pid = self.process.child.pid
 
@@ -99,7 +100,7 @@ class Command:
 def make(name, row, bench, path, before):
     """The side of this name. None when there is none in the row."""
     if row.name != "command":
-        return Player(name, bench, path, row.sessions, row.objects, row.threads, before=before)
+        return Player(name, bench, path, row.sessions, row.objects, row.threads, before=before, linger_ms=row.linger_ms)
     if name in ("paddock", "before"):
         return Command(name, [(before if name == "before" else bench.build) / "command/paddock", "run", "--servers", bench.hosts, path, "--", "/bin/true"])
     return Command(name, [bench.find("floor"), "--once", bench.hosts, path]) if name == "floor" else None
