@@ -138,7 +138,7 @@ static void woken(struct pdk__sleeper *sleeper) {
         pdk__alarm_set(c->s, &c->alarm, now);
 }
 
-void pdk__call_go(struct pdk__call *c) {
+static void begin_alone(struct pdk__call *c) {
     pdk_session *s = c->s;
     pdk__assert_locked(s);
     pdk__session_ref(s);
@@ -147,7 +147,11 @@ void pdk__call_go(struct pdk__call *c) {
     c->alarm = (struct pdk__alarm){.ring = call_on_alarm, .user = c};
     c->link.data = &c->sleeper;
     g_queue_push_tail_link(&s->monitor.all.sleepers, &c->link);
-    pdk__alarm_set(s, &c->alarm, pdk__now(s));
+}
+
+void pdk__call_go(struct pdk__call *c) {
+    begin_alone(c);
+    pdk__alarm_set(c->s, &c->alarm, pdk__now(c->s));
 }
 
 pdk_status pdk__call_start(struct pdk__call *c) {
@@ -158,9 +162,10 @@ pdk_status pdk__call_start(struct pdk__call *c) {
         status = pdk__session_usable(s, c->name);
         if (status == PDK_OK) {
             call_begin(c);
-            pdk__call_go(c);
+            begin_alone(c);
+            step(c); /* here, as a thread that waits does: or the timer's thread would have to be woken for it */
         }
-        pdk__unlock(s);
+        pdk__chores_run_and_unlock(s);
     }
     if (status != PDK_OK)
         c->kind->free(c);

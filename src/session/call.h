@@ -2,7 +2,7 @@
  *
  *              pdk__call_wait: the caller's thread steps, and sleeps in between
  *     call ──┤                                                                  ├──► told, once ──► freed
- *              pdk__call_start: the timer's thread steps; told by a callback of the user
+ *              pdk__call_start: the caller's thread steps once, and the timer's then; told by a callback of the user
  *
  *     step ──PDK__WAITS──► the list that it waits on is woken, or the moment has come ──► step
  *       └──a status──► over

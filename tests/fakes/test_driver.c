@@ -64,6 +64,20 @@ START_TEST(a_hold_begins_soon_and_goes_on) {
 }
 END_TEST
 
+/* The thread that calls sends it, as one that waits does. */
+START_TEST(a_question_waits_for_no_timer) {
+    size_t count = 0;
+    driver_begin();
+    driver_want_lock(one);
+    platform_pass(SECOND);
+    driver_forget_seen();
+    ck_assert_int_eq(pdk_lock_list_async(one->lock, 1000, count_contenders, &count), PDK_OK);
+    ck_assert_uint_eq(driver_seen[PDK__OP_LIST], 1);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(count, 1);
+}
+END_TEST
+
 /* The question is asked by a handle that goes. */
 START_TEST(a_list_outlives_its_handle) {
     size_t count = 0;
@@ -178,6 +192,7 @@ int main(void) {
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_test(cases, watches_that_fired_make_room);
     tcase_add_test(cases, a_hold_begins_soon_and_goes_on);
+    tcase_add_test(cases, a_question_waits_for_no_timer);
     tcase_add_test(cases, a_list_outlives_its_handle);
     tcase_add_test(cases, a_shorter_timeout_shortens_what_is_held);
     tcase_add_test(cases, the_names_of_the_next_session_begin_otherwise);
