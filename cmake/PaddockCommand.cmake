@@ -1,12 +1,33 @@
 # The command `paddock`, at build/<preset>/command/paddock. It is a client of the public libraries, as any other program.
-pkg_check_modules(JSON_GLIB REQUIRED IMPORTED_TARGET json-glib-1.0)
-pdk_add_programs(command LINK paddock paddock_fence paddock_testing PkgConfig::GLIB PkgConfig::JSON_GLIB)
+pdk_add_programs(command LINK paddock paddock_fence paddock_testing PkgConfig::GLIB)
+target_link_libraries(command_common PUBLIC ${CMAKE_DL_LIBS})
 
+# The modules have the same place beside the program in a build and in an installation. A packager that moves the program sets
+# PDK_MODULES, which is their folder from the program's.
+set(command_modules "${CMAKE_INSTALL_LIBDIR}/paddock")
+if(NOT PDK_MODULES)
+    set(PDK_MODULES "../${command_modules}")
+endif()
+target_compile_definitions(command_common PRIVATE
+    "CMD_MODULES=\"${PDK_MODULES}\"" "CMD_MODULES_INSTALLED=\"${CMAKE_INSTALL_FULL_LIBDIR}/paddock\"")
+
+# command_module(<name> <package> [<source>…]): the module command/<name>/<name>.c, which needs that package.
+function(command_module name package)
+    pkg_check_modules(COMMAND_${name} REQUIRED IMPORTED_TARGET ${package})
+    add_library(command_${name} MODULE command/${name}/${name}.c ${ARGN})
+    set_target_properties(command_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name} C_VISIBILITY_PRESET default
+        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${command_modules}")
+    target_include_directories(command_${name} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+    target_link_libraries(command_${name} PRIVATE pdk_build PkgConfig::GLIB PkgConfig::COMMAND_${name} Threads::Threads)
+    add_dependencies(command_programs command_${name})
+    if(PDK_INSTALL)
+        install(TARGETS command_${name} LIBRARY DESTINATION "${command_modules}" COMPONENT command)
+    endif()
+endfunction()
+command_module(json json-glib-1.0)
 option(PDK_HTTP "`paddock elect --listen`, which needs libmicrohttpd" ON)
 if(PDK_HTTP)
-    pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
-    target_link_libraries(command_common PUBLIC PkgConfig::MICROHTTPD)
-    target_compile_definitions(command_common PRIVATE CMD_WITH_HTTP)
+    command_module(http libmicrohttpd command/clock.c)
 endif()
 
 if(PDK_INSTALL)

@@ -49,7 +49,7 @@ endfunction()
 
 # What a program includes that needs a package of its own, and that package as pkg-config knows it, or its target.
 set(pdk_packages
-    "sqlite3.h sqlite3" "paddock/adapters/glib.h glib-2.0" "paddock/adapters/libuv.h libuv"
+    "sqlite3.h sqlite3" "json-glib/json-glib.h json-glib-1.0" "paddock/adapters/glib.h glib-2.0" "paddock/adapters/libuv.h libuv"
     "paddock/adapters/libevent.h libevent_core" "paddock/adapters/sd-event.h libsystemd"
     "zookeeper/zookeeper.h ZooKeeper::zookeeper_mt")
 

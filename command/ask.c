@@ -24,12 +24,12 @@ static int explain(pdk_status status) {
 /* ---- ask */
 
 static void print_asked(const char *path, bool asked) {
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", path);
-    cmd_json_boolean(builder, "asked", asked);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", path);
+    cmd_json_boolean(out, "asked", asked);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static int ask(const cmd_settings *settings, const wish *w, const char *path) {
@@ -90,15 +90,15 @@ static void print_broken(const pdk_contenders *who, const char *node, bool json)
         printf("deleted %s of %s, there since %s\n", path, identity, when);
         return;
     }
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", node);
-    cmd_json_text(builder, "identity", pdk_contenders_identity(who, 0));
-    cmd_json_token(builder, "token", pdk_contenders_token(who, 0));
-    cmd_json_session(builder, "session", pdk_contenders_session(who, 0));
-    cmd_json_number(builder, "since_ms", pdk_contenders_since_ms(who, 0));
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", node);
+    cmd_json_text(out, "identity", pdk_contenders_identity(who, 0));
+    cmd_json_token(out, "token", pdk_contenders_token(who, 0));
+    cmd_json_session(out, "session", pdk_contenders_session(who, 0));
+    cmd_json_number(out, "since_ms", pdk_contenders_since_ms(who, 0));
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static int break_node(const cmd_settings *settings, const wish *w, const char *node) {

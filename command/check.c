@@ -6,12 +6,12 @@
 #include "verbs.h"
 
 static void print_result(const char *text, bool valid) {
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "sequencer", text);
-    cmd_json_boolean(builder, "valid", valid);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "sequencer", text);
+    cmd_json_boolean(out, "valid", valid);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static int check(const cmd_settings *settings, const char *text) {

@@ -48,61 +48,49 @@ static void print_text(const cmd_doctor *d) {
 
 /* ---- for programs */
 
-static void add_text_or_null(JsonBuilder *builder, const char *name, const char *text) {
-    if (text) {
-        cmd_json_text(builder, name, text);
-    } else {
-        json_builder_set_member_name(builder, name);
-        json_builder_add_null_value(builder);
-    }
-}
-
-static void add_number_or_null(JsonBuilder *builder, const char *name, bool known, int64_t number) {
-    json_builder_set_member_name(builder, name);
+static void add_number_or_null(GString *out, const char *name, bool known, int64_t number) {
     if (known)
-        json_builder_add_int_value(builder, number);
+        cmd_json_number(out, name, number);
     else
-        json_builder_add_null_value(builder);
+        cmd_json_null(out, name);
 }
 
-static void add_server(JsonBuilder *builder, const cmd_server *s) {
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "address", s->address);
-    cmd_json_boolean(builder, "serves", s->serves);
-    add_text_or_null(builder, "mode", s->mode);
-    add_text_or_null(builder, "version", s->version);
-    add_number_or_null(builder, "tick_ms", s->tick_ms > 0, s->tick_ms);
-    add_number_or_null(builder, "min_session_ms", s->serves, s->min_ms);
-    add_number_or_null(builder, "max_session_ms", s->serves, s->max_ms);
-    add_number_or_null(builder, "write_ms", s->write_ms >= 0, s->write_ms);
-    json_builder_end_object(builder);
+static void add_server(GString *out, const cmd_server *s) {
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "address", s->address);
+    cmd_json_boolean(out, "serves", s->serves);
+    cmd_json_text(out, "mode", s->mode);
+    cmd_json_text(out, "version", s->version);
+    add_number_or_null(out, "tick_ms", s->tick_ms > 0, s->tick_ms);
+    add_number_or_null(out, "min_session_ms", s->serves, s->min_ms);
+    add_number_or_null(out, "max_session_ms", s->serves, s->max_ms);
+    add_number_or_null(out, "write_ms", s->write_ms >= 0, s->write_ms);
+    cmd_json_end_object(out);
 }
 
-static void add_finding(JsonBuilder *builder, const cmd_finding *f) {
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "code", f->code);
-    cmd_json_text(builder, "subject", f->subject);
-    cmd_json_text(builder, "what", f->what);
-    cmd_json_text(builder, "fix", f->fix);
-    json_builder_end_object(builder);
+static void add_finding(GString *out, const cmd_finding *f) {
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "code", f->code);
+    cmd_json_text(out, "subject", f->subject);
+    cmd_json_text(out, "what", f->what);
+    cmd_json_text(out, "fix", f->fix);
+    cmd_json_end_object(out);
 }
 
 static void print_all_json(const cmd_doctor *d) {
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    json_builder_set_member_name(builder, "servers");
-    json_builder_begin_array(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_begin_array(out, "servers");
     for (guint i = 0; i < d->count; i++)
-        add_server(builder, &d->servers[i]);
-    json_builder_end_array(builder);
-    add_number_or_null(builder, "clock_ahead_ms", d->timed, d->ahead_ms);
-    json_builder_set_member_name(builder, "findings");
-    json_builder_begin_array(builder);
+        add_server(out, &d->servers[i]);
+    cmd_json_end_array(out);
+    add_number_or_null(out, "clock_ahead_ms", d->timed, d->ahead_ms);
+    cmd_json_begin_array(out, "findings");
     for (guint i = 0; i < d->findings->len; i++)
-        add_finding(builder, &g_array_index(d->findings, cmd_finding, i));
-    json_builder_end_array(builder);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+        add_finding(out, &g_array_index(d->findings, cmd_finding, i));
+    cmd_json_end_array(out);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 /* ---- the visit */

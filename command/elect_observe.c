@@ -15,14 +15,14 @@ static void print_leader(const char *identity, int64_t token, void *user) {
         printf("%" G_GINT64_FORMAT "  %s\n", (gint64)token, shown);
         return;
     }
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", e->keeper.path);
-    cmd_json_number(builder, "at_ms", g_get_real_time() / 1000);
-    cmd_json_text(builder, "leader", identity);
-    cmd_json_token(builder, "token", token);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", e->keeper.path);
+    cmd_json_number(out, "at_ms", g_get_real_time() / 1000);
+    cmd_json_text(out, "leader", identity);
+    cmd_json_token(out, "token", token);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static int observe_on(cmd_keeper *k) {

@@ -6,8 +6,8 @@
  *     /metrics  the figures of the session as OpenMetrics; 503 before there is one. A reading resets nothing, so there
  *               may be several readers
  *
- * GET, HEAD and OPTIONS get the same status. The answers come from a thread of its own, so that they come, too, while
- * the program hangs. An asker that takes longer than 5 s is hung up, and so is the oldest of too many.
+ * GET, HEAD and OPTIONS get the same status. The answers come from a thread of its own (http.h), so that they come, too,
+ * while the program hangs.
  */
 #ifndef CMD_ENDPOINT_H
 #define CMD_ENDPOINT_H
@@ -18,10 +18,7 @@
 #include <pthread.h>
 
 typedef struct {
-    void *daemon;  /* NULL: nobody listens. The thread's alone, and so is `asking` */
-    GQueue asking; /* the connections, the oldest first */
-    pthread_t thread;
-    int end; /* readable: the thread ends */
+    struct cmd_http *http; /* NULL: nobody listens */
     pthread_mutex_t mutex;
     pdk_hold *hold;             /* of the work, or NULL */
     const cmd_moments *moments; /* of the guardian of the work */

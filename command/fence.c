@@ -34,14 +34,14 @@ static bool parse_mark(fence *f, const char *text) {
 
 /* Print a refusal. An admitted command has the output to itself, so nothing is printed then. */
 static void print_refusal(const fence *f, const char *path) {
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "file", path);
-    cmd_json_token(builder, "token", f->token);
-    cmd_json_number(builder, "handover", f->handover);
-    cmd_json_boolean(builder, "admitted", false);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "file", path);
+    cmd_json_token(out, "token", f->token);
+    cmd_json_number(out, "handover", f->handover);
+    cmd_json_boolean(out, "admitted", false);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static int explain(pdk_status status) {
@@ -117,5 +117,7 @@ int cmd_fence(int argc, char **argv) {
                   "paddock fence [option…] FILE TOKEN[:HANDOVER] -- command [argument…]");
         return CMD_USAGE;
     }
+    if (f.json && !cmd_print_json())
+        return CMD_USAGE;
     return parse_mark(&f, argv[2]) ? fence_command(&f, argv[1], argv + first) : CMD_USAGE;
 }

@@ -118,11 +118,18 @@ void cmd_guard_tell_secret(const cmd_guard *guard, pdk_session *session) {
     explicit_bzero(&secret, sizeof secret);
 }
 
-void cmd_guard_stop(cmd_guard *guard) {
-    if (guard->pid <= 0)
+void cmd_guard_dismiss(cmd_guard *guard) {
+    if (guard->pid <= 0 || guard->channel < 0)
         return;
     (void)cmd_guard_order(guard, CMD_BYE, 0);
     close(guard->channel);
+    guard->channel = -1;
+}
+
+void cmd_guard_stop(cmd_guard *guard) {
+    if (guard->pid <= 0)
+        return;
+    cmd_guard_dismiss(guard);
     pid_t reaped;
     do
         reaped = waitpid(guard->pid, NULL, 0);

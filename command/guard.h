@@ -91,7 +91,9 @@ bool cmd_guard_news(const cmd_guard *guard, cmd_message *news);
 /* Tells it the present ZooKeeper session; to be called whenever that is another one, and when the connection is back,
  * since the servers may have moved. Only over the channel, and wiped after it. */
 void cmd_guard_tell_secret(const cmd_guard *guard, pdk_session *session);
-/* Lets it end, and reaps it. */
+/* Lets it end: the session is the keeper's to close from now on. The keeper need not wait for it before the release. */
+void cmd_guard_dismiss(cmd_guard *guard);
+/* The same, and reaps it. */
 void cmd_guard_stop(cmd_guard *guard);
 
 #endif

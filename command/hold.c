@@ -128,7 +128,7 @@ static int hold(holder *h) {
     /* Tell the reader of a loss before the session is closed, which takes a while without servers. */
     if (h->ready_fd >= 0)
         close(h->ready_fd);
-    cmd_guard_stop(&h->guard);
+    cmd_guard_dismiss(&h->guard);
     cmd_notify_send(&h->notify, status == CMD_LOST ? "STOPPING=1\nSTATUS=the lock is lost" : "STOPPING=1");
     return status;
 }
@@ -154,6 +154,7 @@ int cmd_hold(int argc, char **argv) {
         else if (cmd_keeper_paths(&h.keeper, argv + 1, (size_t)argc - 1))
             status = hold(&h);
         cmd_keeper_close(&h.keeper);
+        cmd_guard_stop(&h.guard);
     }
     cmd_notify_close(&h.notify);
     g_string_free(h.ready, TRUE);

@@ -22,30 +22,29 @@ static const char *const states[] = {"running", "finished", "died"};
 
 /* ---- the history */
 
-static void add_run(JsonBuilder *builder, const pdk_job_run *run) {
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "who", run->who);
-    cmd_json_token(builder, "token", run->token);
-    cmd_json_text(builder, "state", states[run->state]);
-    cmd_json_number(builder, "start_ms", run->start_ms);
-    cmd_json_number(builder, "end_ms", run->end_ms);
-    cmd_json_number(builder, "next_ms", run->next_ms);
-    cmd_json_number(builder, "until_ms", run->until_ms);
-    cmd_json_number(builder, "outcome", run->outcome);
-    json_builder_end_object(builder);
+static void add_run(GString *out, const pdk_job_run *run) {
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "who", run->who);
+    cmd_json_token(out, "token", run->token);
+    cmd_json_text(out, "state", states[run->state]);
+    cmd_json_number(out, "start_ms", run->start_ms);
+    cmd_json_number(out, "end_ms", run->end_ms);
+    cmd_json_number(out, "next_ms", run->next_ms);
+    cmd_json_number(out, "until_ms", run->until_ms);
+    cmd_json_number(out, "outcome", run->outcome);
+    cmd_json_end_object(out);
 }
 
 static void print_json(const char *path, const pdk_job_runs *runs) {
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", path);
-    json_builder_set_member_name(builder, "runs");
-    json_builder_begin_array(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", path);
+    cmd_json_begin_array(out, "runs");
     for (size_t i = 0; i < pdk_job_runs_count(runs); i++)
-        add_run(builder, pdk_job_runs_run(runs, i));
-    json_builder_end_array(builder);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+        add_run(out, pdk_job_runs_run(runs, i));
+    cmd_json_end_array(out);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static void print_run(const pdk_job_run *run) {
@@ -134,21 +133,20 @@ static int run_it(cmd_keeper *k, cmd_work *work, pdk_job *job, const char *name)
     return recorded == CMD_OK ? status : recorded;
 }
 
-static int run_command(cmd_keeper *k, const pdk_job_options *options, char **command) {
-    cmd_work work = {0};
+static int run_command(cmd_work *work, cmd_keeper *k, const pdk_job_options *options, char **command) {
     pdk_job *job = NULL;
     char **const commands[] = {command};
-    int status = cmd_work_open(&work, k, commands);
+    int status = cmd_work_open(work, k, commands);
     if (status == CMD_OK)
         status = await_server(k);
     if (status == CMD_OK) {
         pdk_status answer = pdk_job_new(k->session, k->path, options, &job);
         if (answer)
             cmd_error("%s", pdk_last_error());
-        status = answer ? cmd_status(answer) : run_it(k, &work, job, command[0]);
+        status = answer ? cmd_status(answer) : run_it(k, work, job, command[0]);
     }
     pdk_job_unref(job);
-    cmd_work_close(&work);
+    cmd_work_dismiss(work);
     return status;
 }
 
@@ -183,8 +181,10 @@ static int act(const cmd_settings *settings, wanted *j, int argc, char **argv, c
         return CMD_USAGE;
     if (history)
         return show_history(settings, keeper.path);
-    int status = run_command(&keeper, &j->options, command);
+    cmd_work work = {0};
+    int status = run_command(&work, &keeper, &j->options, command);
     cmd_keeper_close(&keeper);
+    cmd_work_close(&work);
     return status;
 }
 

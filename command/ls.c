@@ -16,38 +16,39 @@ static void print_place(const cmd_place *place) {
                path);
 }
 
-static void add_place(JsonBuilder *builder, const cmd_place *place) {
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", place->path);
-    cmd_json_text(builder, "kind", place->code ? "hidden" : cmd_kind_name(place->kind));
-    cmd_json_number(builder, "holders", place->holders);
-    cmd_json_number(builder, "waiters", place->waiters);
-    cmd_json_number(builder, "nodes", place->nodes);
-    json_builder_end_object(builder);
+static void add_place(GString *out, const cmd_place *place) {
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", place->path);
+    cmd_json_text(out, "kind", place->code ? "hidden" : cmd_kind_name(place->kind));
+    cmd_json_number(out, "holders", place->holders);
+    cmd_json_number(out, "waiters", place->waiters);
+    cmd_json_number(out, "nodes", place->nodes);
+    cmd_json_end_object(out);
 }
 
-static void print_all(const cmd_walk *walk, const char *path, bool json) {
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", path);
-    cmd_json_boolean(builder, "complete", walk->complete);
-    json_builder_set_member_name(builder, "entries");
-    json_builder_begin_array(builder);
-    if (!json)
-        printf("%-9s  %7s  %7s  %7s  %s\n", "KIND", "HOLD", "WAIT", "NODES", "PATH");
+static void print_all(const cmd_walk *walk) {
+    printf("%-9s  %7s  %7s  %7s  %s\n", "KIND", "HOLD", "WAIT", "NODES", "PATH");
     for (guint i = 0; i < walk->places->len; i++) {
         const cmd_place *place = g_ptr_array_index(walk->places, i);
-        if (!cmd_walk_shows(place))
-            continue;
-        if (json)
-            add_place(builder, place);
-        else
+        if (cmd_walk_shows(place))
             print_place(place);
     }
-    json_builder_end_array(builder);
-    json_builder_end_object(builder);
-    if (json)
-        cmd_print_json(builder);
+}
+
+static void print_json(const cmd_walk *walk, const char *path) {
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", path);
+    cmd_json_boolean(out, "complete", walk->complete);
+    cmd_json_begin_array(out, "entries");
+    for (guint i = 0; i < walk->places->len; i++) {
+        const cmd_place *place = g_ptr_array_index(walk->places, i);
+        if (cmd_walk_shows(place))
+            add_place(out, place);
+    }
+    cmd_json_end_array(out);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static int by_path(gconstpointer a, gconstpointer b) {
@@ -60,7 +61,10 @@ static int ls(const cmd_settings *settings, const char *path) {
     int status = cmd_walk_begin(&walk, settings, path, 1);
     if (status == CMD_OK) {
         g_ptr_array_sort(walk.places, by_path);
-        print_all(&walk, path, settings->json);
+        if (settings->json)
+            print_json(&walk, path);
+        else
+            print_all(&walk);
         status = cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
     }
     cmd_walk_end(&walk);

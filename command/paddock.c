@@ -5,6 +5,7 @@
 #include "status.h"
 #include "verbs.h"
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,8 +37,16 @@ static void print_usage(FILE *out) {
     fputs("\npaddock VERB --help, paddock(1) and paddock(7) say more.\n", out);
 }
 
+/* The session's threads use a few kilobytes. Each of them would map, and touch, an arena of its own. */
+static void be_small(void) {
+#ifdef M_ARENA_MAX
+    (void)mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 int main(int argc, char **argv) {
     const char *verb = argc > 1 ? argv[1] : "";
+    be_small();
     cmd_signals_begin();
     cmd_fill_standard();
     cmd_be_init();

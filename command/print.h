@@ -1,22 +1,12 @@
-/* The program's standard output: JSON, and lines for people. */
+/* The program's standard output: lines of JSON, and lines for people. */
 #ifndef CMD_PRINT_H
 #define CMD_PRINT_H
 
-#include <json-glib/json-glib.h>
-#include <stdbool.h>
+#include "json.h"
 
-/* One line of ASCII alone: everything else is \uXXXX. Takes the builder's root. */
-void cmd_print_json(JsonBuilder *builder);
-
-/* Adds a text that others wrote: bytes that are no UTF-8 become U+FFFD. */
-void cmd_json_text(JsonBuilder *builder, const char *name, const char *text);
-/* A number of 64 bits, as text: many readers of JSON know only 53 of them. */
-void cmd_json_token(JsonBuilder *builder, const char *name, int64_t token);
-
-/* 0x and hexadecimal digits, as servers write sessions. */
-void cmd_json_session(JsonBuilder *builder, const char *name, int64_t session);
-void cmd_json_number(JsonBuilder *builder, const char *name, int64_t number);
-void cmd_json_boolean(JsonBuilder *builder, const char *name, bool value);
+/* Before the first line of JSON, once, and before anything is changed. false, having said so: there is no module for it. */
+bool cmd_print_json(void);
+void cmd_print_line(const GString *line);
 
 /* A moment in UTC, by its ms since 1970; "-" for 0. g_free it. */
 char *cmd_when(int64_t ms);

@@ -77,31 +77,30 @@ static char *host_of(const char *identity) {
     return ours ? g_strndup(identity, (gsize)(colon - identity)) : NULL;
 }
 
-static void add_contender(JsonBuilder *builder, const contender *c) {
+static void add_contender(GString *out, const contender *c) {
     const pdk_contenders *list = c->list;
     const char *identity = pdk_contenders_identity(list, c->index);
     g_autofree char *host = host_of(identity);
-    json_builder_begin_object(builder);
-    cmd_json_number(builder, "position", (int64_t)c->position);
-    cmd_json_boolean(builder, "holds", c->holds);
-    cmd_json_boolean(builder, "shared", pdk_contenders_is_shared(list, c->index));
-    cmd_json_text(builder, "waits_for", c->waits ? pdk_contenders_node(list, c->before) : NULL);
-    cmd_json_text(builder, "identity", identity);
-    cmd_json_text(builder, "host", host);
-    cmd_json_text(builder, "node", pdk_contenders_node(list, c->index));
-    cmd_json_token(builder, "token", pdk_contenders_token(list, c->index));
-    cmd_json_session(builder, "session", pdk_contenders_session(list, c->index));
-    cmd_json_number(builder, "since_ms", pdk_contenders_since_ms(list, c->index));
-    json_builder_end_object(builder);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_number(out, "position", (int64_t)c->position);
+    cmd_json_boolean(out, "holds", c->holds);
+    cmd_json_boolean(out, "shared", pdk_contenders_is_shared(list, c->index));
+    cmd_json_text(out, "waits_for", c->waits ? pdk_contenders_node(list, c->before) : NULL);
+    cmd_json_text(out, "identity", identity);
+    cmd_json_text(out, "host", host);
+    cmd_json_text(out, "node", pdk_contenders_node(list, c->index));
+    cmd_json_token(out, "token", pdk_contenders_token(list, c->index));
+    cmd_json_session(out, "session", pdk_contenders_session(list, c->index));
+    cmd_json_number(out, "since_ms", pdk_contenders_since_ms(list, c->index));
+    cmd_json_end_object(out);
 }
 
-void cmd_queue_add(JsonBuilder *builder, const cmd_queue *queue) {
+void cmd_queue_add(GString *out, const cmd_queue *queue) {
     size_t count = cmd_queue_count(queue);
-    json_builder_set_member_name(builder, "contenders");
-    json_builder_begin_array(builder);
+    cmd_json_begin_array(out, "contenders");
     for (size_t i = 0; i < count; i++) {
         contender c = contender_at(queue, i);
-        add_contender(builder, &c);
+        add_contender(out, &c);
     }
-    json_builder_end_array(builder);
+    cmd_json_end_array(out);
 }

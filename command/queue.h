@@ -3,7 +3,6 @@
 #define CMD_QUEUE_H
 
 #include "looker.h"
-#include <json-glib/json-glib.h>
 
 size_t cmd_queue_count(const cmd_queue *queue);
 /* The same nodes stand in both. */
@@ -11,6 +10,6 @@ bool cmd_queue_is_same(const cmd_queue *a, const cmd_queue *b);
 /* A line of headings, and one for each contender, of which at most `most` are printed. */
 void cmd_queue_print(const cmd_queue *queue, size_t most);
 /* The member "contenders". */
-void cmd_queue_add(JsonBuilder *builder, const cmd_queue *queue);
+void cmd_queue_add(GString *out, const cmd_queue *queue);
 
 #endif

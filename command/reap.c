@@ -112,6 +112,16 @@ void cmd_family_end(cmd_family *f) {
 
 /* ---- reaping */
 
+/* Is the leader, which is dead, the only child? When it died, all below it became our children, and only a child could
+ * have started another process since: so nothing is left besides. */
+static bool is_alone(pid_t leader) {
+    GArray *pids = children_of("self");
+    bool alone = pids && pids->len == 1 && g_array_index(pids, pid_t, 0) == leader;
+    if (pids)
+        g_array_free(pids, TRUE);
+    return alone;
+}
+
 bool cmd_family_reap(cmd_family *f, bool *stopped) {
     for (;;) {
         siginfo_t info = {0};
@@ -121,7 +131,7 @@ bool cmd_family_reap(cmd_family *f, bool *stopped) {
         if (info.si_pid == 0)
             return true;
         bool ends = info.si_code != CLD_STOPPED && info.si_code != CLD_TRAPPED, leads = info.si_pid == f->leader;
-        if (leads && ends && !f->pin && !(f->pin = pin(f->group)))
+        if (leads && ends && !f->pin && !is_alone(f->leader) && !(f->pin = pin(f->group)))
             f->group = 0; /* no number is better than somebody else's */
         if (waitpid(info.si_pid, &how, WNOHANG | WUNTRACED) != info.si_pid || !leads)
             continue;

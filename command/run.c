@@ -4,23 +4,23 @@
 #include "verbs.h"
 #include "work.h"
 
-static int run_command(cmd_keeper *keeper, char **command) {
-    cmd_work work = {0};
+static int run_command(cmd_work *work, cmd_keeper *keeper, char **command) {
     char **const commands[] = {command};
-    int status = cmd_work_open(&work, keeper, commands);
+    int status = cmd_work_open(work, keeper, commands);
     if (status == CMD_OK)
         status = cmd_keeper_acquire(keeper);
     if (status == CMD_OK)
-        status = cmd_work_run(&work, 0);
+        status = cmd_work_run(work, 0);
     if (status == CMD_OK)
-        status = cmd_work_status(&work, command[0]);
-    cmd_work_close(&work);
+        status = cmd_work_status(work, command[0]);
+    cmd_work_dismiss(work);
     return status;
 }
 
 int cmd_run(int argc, char **argv) {
     cmd_settings settings;
     cmd_keeper keeper = {.signals = -1};
+    cmd_work work = {0};
     int status = CMD_USAGE;
     cmd_settings_init(&settings);
     char **command = cmd_split_command(&argc, argv);
@@ -34,8 +34,9 @@ int cmd_run(int argc, char **argv) {
             cmd_error("run: absolute paths and, after --, a command are needed: "
                       "paddock run [option…] /path… -- command [argument…]");
         else if (cmd_keeper_paths(&keeper, argv + 1, (size_t)argc - 1))
-            status = run_command(&keeper, command);
+            status = run_command(&work, &keeper, command);
         cmd_keeper_close(&keeper);
+        cmd_work_close(&work);
     }
     return cmd_settings_end(&settings, status);
 }

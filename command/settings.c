@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include "print.h"
 #include "say.h"
 #include "wire.h"
 #include <errno.h>
@@ -390,7 +391,8 @@ bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const c
     }
     cmd_quiet = settings->quiet;
     cmd_verbose = settings->verbose && !settings->quiet;
-    return read_settings(settings) && check_settings(settings) && read_digest(settings);
+    return read_settings(settings) && check_settings(settings) && read_digest(settings) &&
+           (!settings->json || cmd_print_json());
 }
 
 /* user: where to keep why there is no connection, or NULL. */

@@ -11,12 +11,12 @@ static void print_queue(const cmd_looker *looker, const char *path, const cmd_qu
         cmd_queue_print(queue, G_MAXSIZE);
         return;
     }
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", path);
-    cmd_queue_add(builder, queue);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", path);
+    cmd_queue_add(out, queue);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static int show(const cmd_settings *settings, const char *path) {

@@ -62,25 +62,24 @@ static void print_row(const row *r) {
            since, path, identity);
 }
 
-static void add_row(JsonBuilder *builder, const row *r) {
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", r->place->path);
-    cmd_json_text(builder, "kind", cmd_kind_name(r->place->kind));
-    cmd_json_number(builder, "holders", r->place->holders);
-    cmd_json_number(builder, "waiters", r->place->waiters);
-    json_builder_set_member_name(builder, "holder");
+static void add_row(GString *out, const row *r) {
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", r->place->path);
+    cmd_json_text(out, "kind", cmd_kind_name(r->place->kind));
+    cmd_json_number(out, "holders", r->place->holders);
+    cmd_json_number(out, "waiters", r->place->waiters);
     if (r->identity) {
-        json_builder_begin_object(builder);
-        cmd_json_text(builder, "identity", r->identity);
-        cmd_json_text(builder, "node", strrchr(r->place->first, '/') + 1);
-        cmd_json_token(builder, "token", r->stat.czxid);
-        cmd_json_session(builder, "session", r->stat.owner);
-        cmd_json_number(builder, "since_ms", r->stat.ctime_ms);
-        json_builder_end_object(builder);
+        cmd_json_begin_object(out, "holder");
+        cmd_json_text(out, "identity", r->identity);
+        cmd_json_text(out, "node", strrchr(r->place->first, '/') + 1);
+        cmd_json_token(out, "token", r->stat.czxid);
+        cmd_json_session(out, "session", r->stat.owner);
+        cmd_json_number(out, "since_ms", r->stat.ctime_ms);
+        cmd_json_end_object(out);
     } else {
-        json_builder_add_null_value(builder);
+        cmd_json_null(out, "holder");
     }
-    json_builder_end_object(builder);
+    cmd_json_end_object(out);
 }
 
 static void print_all(const cmd_walk *walk, const GArray *rows, const char *path, bool json) {
@@ -90,17 +89,16 @@ static void print_all(const cmd_walk *walk, const GArray *rows, const char *path
             print_row(&g_array_index(rows, row, i));
         return;
     }
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", path);
-    cmd_json_boolean(builder, "complete", walk->complete);
-    json_builder_set_member_name(builder, "locks");
-    json_builder_begin_array(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", path);
+    cmd_json_boolean(out, "complete", walk->complete);
+    cmd_json_begin_array(out, "locks");
     for (guint i = 0; i < rows->len; i++)
-        add_row(builder, &g_array_index(rows, row, i));
-    json_builder_end_array(builder);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+        add_row(out, &g_array_index(rows, row, i));
+    cmd_json_end_array(out);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static int top(const cmd_settings *settings, const char *path, int limit) {

@@ -21,12 +21,12 @@ static int look(const cmd_looker *looker, bool *free_now) {
 }
 
 static void print_result(const char *path, bool free_now) {
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", path);
-    cmd_json_boolean(builder, "free", free_now);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", path);
+    cmd_json_boolean(out, "free", free_now);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 static int wait_until_free(const cmd_settings *settings, const char *path) {

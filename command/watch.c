@@ -55,16 +55,16 @@ static void draw(const char *path, const cmd_queue *queue, const char *trouble) 
 }
 
 static void add_line(const char *path, const cmd_queue *queue, const char *trouble) {
-    g_autoptr(JsonBuilder) builder = json_builder_new();
-    json_builder_begin_object(builder);
-    cmd_json_text(builder, "path", path);
-    cmd_json_number(builder, "at_ms", g_get_real_time() / 1000);
+    g_autoptr(GString) out = g_string_new(NULL);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", path);
+    cmd_json_number(out, "at_ms", g_get_real_time() / 1000);
     if (trouble)
-        cmd_json_text(builder, "error", trouble);
+        cmd_json_text(out, "error", trouble);
     else
-        cmd_queue_add(builder, queue);
-    json_builder_end_object(builder);
-    cmd_print_json(builder);
+        cmd_queue_add(out, queue);
+    cmd_json_end_object(out);
+    cmd_print_line(out);
 }
 
 /* Watch until a signal ends it, or standard output fails. */
@@ -96,10 +96,12 @@ static void watch_on(const cmd_looker *looker, const char *path, double every) {
 
 static int watch(const cmd_settings *settings, const char *path, double every) {
     cmd_looker looker;
+    on_terminal = isatty(STDOUT_FILENO) && !settings->json;
+    if (!on_terminal && !settings->json && !cmd_print_json())
+        return CMD_USAGE;
     int status = cmd_looker_open(&looker, settings, path);
     if (status == CMD_OK) {
         end_on_signals();
-        on_terminal = isatty(STDOUT_FILENO) && !settings->json;
         if (on_terminal)
             fputs(no_wrap, stdout);
         watch_on(&looker, path, every);

@@ -287,4 +287,5 @@ int cmd_work_status(const cmd_work *w, const char *name) {
     return WIFSIGNALED(w->status) ? CMD_SIGNAL + WTERMSIG(w->status) : WEXITSTATUS(w->status);
 }
 
+void cmd_work_dismiss(cmd_work *w) { cmd_guard_dismiss(&w->guard); }
 void cmd_work_close(cmd_work *w) { cmd_guard_stop(&w->guard); }

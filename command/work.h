@@ -37,6 +37,9 @@ int cmd_work_run(cmd_work *work, int index);
 void cmd_work_end(cmd_work *work, int kill_after_ms);
 /* The exit status for the end of the last command. `name` is said when it could not be executed. */
 int cmd_work_status(const cmd_work *work, const char *name);
+/* Lets the guardian end, before the keeper closes: its end and the release go on at the same time. */
+void cmd_work_dismiss(cmd_work *work);
+/* After the keeper was closed, which may still call back. */
 void cmd_work_close(cmd_work *work);
 
 #endif

@@ -5,6 +5,7 @@ import pathlib
 import re
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -16,6 +17,7 @@ from kazoo.exceptions import NoNodeError
 
 BUILD = pathlib.Path(os.environ["PDK_BUILD"])
 PADDOCK = str(BUILD / "command/paddock")
+WITHOUT_HTTP = "PDK_HTTP:BOOL=OFF" in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
 SLACK = float(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1"))
 PATIENCE = 20 * SLACK
 # Begins a command of another user. Needs root.
@@ -126,6 +128,32 @@ class Way:
 
     def close(self):
         self.listener.close()
+
+
+class Packets(Way):
+    """The same for ZooKeeper's packets, one by one."""
+
+    @staticmethod
+    def frame(source):
+        head = source.recv(4, socket.MSG_WAITALL)
+        size = struct.unpack(">i", head)[0] if len(head) == 4 else 0
+        return source.recv(size, socket.MSG_WAITALL) if 0 < size < 1 << 24 else None
+
+    def pieces(self, begin):
+        """Frames, or a text."""
+        asked = {}
+
+        def frames(source, up):
+            first = True
+            while data := self.frame(source):
+                data = data if first else self.pass_on(data, asked, up)
+                first = False
+                yield struct.pack(">i", len(data)) + data
+        return super().pieces(begin) if begin.isalpha() else frames
+
+    def pass_on(self, body, asked, up):
+        """What is passed on of a packet behind the handshake. `asked` is the connection's: {number of a request: its type}."""
+        raise NotImplementedError
 
 
 class Case(unittest.TestCase):

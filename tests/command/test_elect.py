@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from bench import PADDOCK, PATIENCE, Case, alive, children, state, wait_for
+from bench import PADDOCK, PATIENCE, WITHOUT_HTTP, Case, alive, children, state, wait_for
 import openmetrics
 
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207  # of one thread, where SIGSTOP stops all
@@ -335,7 +335,7 @@ def get(address, path, *options):
 class Listen(Elect):
     def setUp(self):
         super().setUp()
-        if "without libmicrohttpd" in self.paddock(64, "elect", self.path, "--listen", "x", "--", "true")[1]:
+        if WITHOUT_HTTP:
             self.skipTest("built without libmicrohttpd (PDK_HTTP=OFF)")
 
     def listen(self, *options, where="0", **more):

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from bench import PADDOCK, SLACK, Case, alive, wait_for
+from bench import PADDOCK, SLACK, Case, alive, children, wait_for
 
 
 class Hold(Case):
@@ -43,6 +43,16 @@ class Hold(Case):
             self.finish(process, 0)
             self.assertEqual(reader.read(), "")
             self.assert_no_node()
+
+    def test_the_release_waits_for_no_guardian(self):
+        process, _ = self.begin()
+        guardian, = children(process.pid)
+        os.kill(guardian, signal.SIGSTOP)
+        self.addCleanup(lambda: alive(guardian) and os.kill(guardian, signal.SIGCONT))
+        process.terminate()
+        wait_for("the release", lambda: not self.nodes())
+        os.kill(guardian, signal.SIGCONT)
+        self.finish(process, 0)
 
     def test_signals_while_queued(self):
         process, _ = self.begin()

@@ -5,7 +5,7 @@ import socket
 import struct
 import unittest
 
-from bench import Case, Way
+from bench import Case, Packets
 
 INTS = (-1, 0, 1, 2**31 - 1, -2**31)
 LONGS = (-1, 0, 2**63 - 1, -2**63)
@@ -36,31 +36,13 @@ def lies_about(kind, body):
     return lies
 
 
-class Liar(Way):
+class Liar(Packets):
     """It tells the lie of that number in each answer to requests of that type, and says what it was asked to of the server."""
 
     def __init__(self, hosts, kind=None, number=0, words=None):
         super().__init__(hosts, words)
         self.kind, self.number = kind, number
         self.told, self.all = 0, None
-
-    @staticmethod
-    def frame(source):
-        head = source.recv(4, socket.MSG_WAITALL)
-        size = struct.unpack(">i", head)[0] if len(head) == 4 else 0
-        return source.recv(size, socket.MSG_WAITALL) if 0 < size < 1 << 24 else None
-
-    def pieces(self, begin):
-        """Frames, or a text."""
-        asked = {}
-
-        def frames(source, up):
-            first = True
-            while data := self.frame(source):
-                data = data if first else self.pass_on(data, asked, up)
-                first = False
-                yield struct.pack(">i", len(data)) + data
-        return super().pieces(begin) if begin.isalpha() else frames
 
     def pass_on(self, body, asked, up):
         xid, what = struct.unpack(">ii", body[:8])

@@ -54,9 +54,9 @@ def server_program(main, *patterns):
 
 def command_script(name):
     """The command paddock, and its tests on a real server."""
-    return Judge("command/paddock.c", "command/*.c", "testing/*.c", *LIBRARY, needs="a server",
+    return Judge("command/paddock.c", "command/**/*.c", "testing/*.c", *LIBRARY, needs="a server",
                  packages=["glib-2.0", "json-glib-1.0", "libmicrohttpd"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"],
-                 script=f"tests/command/test_{name}.py", flags=["-DCMD_WITH_HTTP"])
+                 script=f"tests/command/test_{name}.py", without=r"module\.c$")
 
 
 # The fence stands on few files, and needs the C library alone.

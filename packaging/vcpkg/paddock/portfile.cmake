@@ -13,10 +13,12 @@ vcpkg_cmake_configure(
         -DPDK_EXAMPLES=OFF
         -DPDK_MANUAL=OFF
         -DPDK_HTTP=OFF
+        -DPDK_MODULES=../../lib/paddock # the tool is moved to tools/paddock
         "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}"
         ${FEATURE_OPTIONS}
     MAYBE_UNUSED_VARIABLES
         PDK_HTTP
+        PDK_MODULES
 )
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/paddock)

@@ -1,0 +1,116 @@
+#!/usr/bin/python3
+"""What a verb takes before it begins, and after its end: the libraries that are loaded, and the requests."""
+import json
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import unittest
+
+from bench import BUILD, PADDOCK, SLACK, WITHOUT_HTTP, Case, Packets, wait_for
+
+DELETE, CREATE, LIST, CLOSE = 2, 15, 8, -11
+# By the clock: the watch of the own node, and the renewals.
+WATCH, CHECK = 4, 14
+# Libraries that are slow to load: of JSON with objects, of HTTP with TLS, and what these need in turn.
+HEAVY = r"gio|gobject|json|microhttpd|gnutls|p11-kit|nettle|hogweed|gmp|mount|selinux"
+
+
+class Counter(Packets):
+    """It counts the requests."""
+
+    def __init__(self, hosts):
+        super().__init__(hosts)
+        self.requests = []
+
+    def pass_on(self, body, asked, up):
+        if up:
+            self.requests.append(struct.unpack(">ii", body[:8])[1])
+        return body
+
+
+class Start(Case):
+    def loaded(self, process):
+        """The libraries that are slow, of those that the process has."""
+        maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text(encoding="utf-8")
+        return sorted(set(re.findall(rf"/(?:lib)?((?:{HEAVY})[^/]*\.so)", maps)))
+
+    def test_libraries(self):
+        self.assertEqual(self.loaded(self.hold()), [])
+        holder = self.start("hold", "--ready-fd", "1", self.path + "-held")
+        self.assertTrue(holder.stdout.readline())
+        self.assertEqual(self.loaded(holder), [])
+        leader = self.start("elect", self.path + "-led", "--", "sh", "-c", "echo ready; exec sleep 60")
+        self.assertEqual(leader.stdout.readline(), "ready\n")
+        self.assertEqual(self.loaded(leader), [])
+        observer = self.start("elect", "--observe", self.path + "-led")
+        self.assertTrue(observer.stdout.readline())
+        self.assertEqual(self.loaded(observer), [])
+
+    def test_libraries_of_json(self):
+        """The other way round: with JSON they are seen, so the test above would see them. A verb that ends at once shows them to the
+        loader's own list."""
+        watcher = self.start("watch", "--json", self.path)
+        self.assertTrue(watcher.stdout.readline())
+        loaded = self.loaded(watcher)
+        self.assertTrue(any("json-glib" in name for name in loaded), loaded)
+        self.assertFalse(any("microhttpd" in name for name in loaded), loaded)
+        for options, wanted in ((), False), (("--json",), True):
+            out, words = self.paddock(0, "show", *options, self.path, env=dict(self.environment, LD_DEBUG="files"))
+            self.assertEqual("json-glib" in words, wanted)
+        self.assertEqual(json.loads(out), {"path": self.path, "contenders": []})
+
+    def test_module_of_json(self):
+        """It moves with the program. Without it the program says which file it has not found, and changes nothing."""
+        cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
+        prefix, libraries = (re.search(rf"(?m)^CMAKE_INSTALL_{name}:PATH=(.*)", cache)[1] for name in ("PREFIX", "LIBDIR"))
+        module = pathlib.Path(libraries, "paddock/json.so")
+        if (prefix / module).exists():
+            self.skipTest("a module is installed, and would be found")
+        (self.folder / "bin").mkdir()
+        program = shutil.copy(PADDOCK, self.folder / "bin")
+        environment = dict(self.environment, LD_LIBRARY_PATH=str(BUILD))
+
+        def run(*arguments):
+            return subprocess.run([program, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        for arguments in ("show", "--json", self.path), ("watch", self.path), ("fence", "--create", "--json", self.folder / "mark", "1", "--", "true"):
+            done = run(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (64, ""))
+            self.assertRegex(done.stderr, r"/paddock/json\.so: .*install the module")
+        self.assertFalse((self.folder / "mark").exists())
+        self.assertEqual(run("show", self.path).returncode, 0)
+        (self.folder / module).parent.mkdir(parents=True)
+        shutil.copy(BUILD / module, self.folder / module)
+        self.assertEqual(json.loads(run("show", "--json", self.path).stdout), {"path": self.path, "contenders": []})
+
+    @unittest.skipIf(WITHOUT_HTTP, "built without libmicrohttpd (PDK_HTTP=OFF)")
+    def test_libraries_of_http(self):
+        """The other way round: with --listen they are seen, so the test above would see them."""
+        leader = self.start("elect", "-v", "--listen", "0", self.path, "--", "sleep", "60")
+        wait_for("the line", lambda: "listening" in leader.stderr.readline())
+        wait_for("the library", lambda: any("microhttpd" in name for name in self.loaded(leader)))
+
+    @unittest.skipIf(SLACK > 1, "sanitizers map memory of their own")
+    def test_memory(self):
+        """No arena for each thread: it is 64 MB of addresses, most of them out of use."""
+        maps = pathlib.Path(f"/proc/{self.hold().pid}/maps").read_text(encoding="utf-8")
+        unused = re.findall(r"(?m)^([0-9a-f]+)-([0-9a-f]+) ---p", maps)
+        self.assertLess(max(int(end, 16) - int(begin, 16) for begin, end in unused), 32 << 20)
+
+    def count(self, *arguments):
+        way = Counter(self.server.hosts)
+        self.addCleanup(way.close)
+        self.paddock(0, *arguments, env=dict(self.environment, PADDOCK_SERVERS=way.hosts))
+        return way.requests
+
+    def test_requests(self):
+        """A command that does nothing, where the directory is there. Two questions behind the create: who else is in the queue, and
+        whether another kind of lock is held there."""
+        self.paddock(0, "run", self.path, "--", "true")
+        requests = self.count("run", self.path, "--", "true")
+        self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, LIST, DELETE, CLOSE])
+
+
+if __name__ == "__main__":
+    unittest.main()
