@@ -224,7 +224,8 @@ static void on_poll(pdk_session *s, void *user) {
 }
 
 static void on_statted(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    if (reply && reply->result == PDK__NO_NODE)
+    bool missing = reply && reply->result == PDK__NO_NODE;
+    if (missing)
         pdk__reap_again(s, ((struct pdk__entry *)user)->dir);
     on_reply(user, reply, PDK__STATTED);
 }
