@@ -36,6 +36,7 @@ static void set_up(exit_case *c, ts_client *holder) {
     c->p.object[1] = r->make(c->p.client[1], c->p.path);
     if (c->at->behind && c->ahead == NULL && !c->at->alone) {
         c->ahead = pair_obstruct(&c->p, 0);
+        recipe_await_nodes(r, c->p.path, r->against->held + c->at->foreign); /* its place in the queue is gone */
     }
     if (c->at->in_front) {
         const int nodes = recipe_nodes(c->p.path);
@@ -150,8 +151,11 @@ static bool is_expected(const exit_case *c, pdk_status status) {
     if (c->way == EXIT_BY_TRY) {
         return status == PDK_UNAVAILABLE || (c->at->granted && status == PDK_TIMEOUT);
     }
+    /* A set begins again when the lease of its first parts is over, and then it stands nowhere. A claim that has more time on a slow
+     * machine may see that. */
+    const bool anew = c->p.r->start_set != NULL && claim_ms() > EXITS_CLAIM_MS;
     return status == (c->at->behind || c->at->in_queue || c->at->granted ? PDK_TIMEOUT : PDK_UNAVAILABLE) ||
-           (c->late && status == PDK_UNAVAILABLE);
+           ((c->late || anew) && status == PDK_UNAVAILABLE);
 }
 
 static void check_answer(exit_case *c) {
