@@ -42,7 +42,7 @@ MUTANTS = {
         ("c->phase = PDK__UNSURE;\n        break;", "break;")]),
     "a lost create was executed by whoever bears the mark": ("src/core/contender.c", OLD, [
         ("e->result == PDK__OK && e->ours", "e->result == PDK__OK")]),
-    "absence is no answer": ("src/core/contender.c", LOSS, [
+    "absence is no answer": ("src/core/contender.c", LOSS + " --claims 1", [
         ("if (view->marked[0] == '\\0') {\n        be_out(c);", "if (view->marked[0] == '\\0') {")]),
     "the barrier need not be answered": ("src/core/contender.c", REFUSE + " --cancels 1", [
         ("if (!c->proven)\n        return;", "")]),
