@@ -171,7 +171,7 @@ ZK = Judge("tests/programs/zk.c", "tests/support/common/*.c", "tests/support/ser
 
 
 def run(command, **more):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", **more)
 
 
 @functools.cache

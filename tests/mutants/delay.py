@@ -46,8 +46,8 @@ MUTANTS = {
         ("        if (granted) {", "        if (granted && !queue->gate) {")]),
     "delay: a place that is handed on is counted": ("src/grant/queue.c", "delay_steps", [
         ("        if (granted) {", "        if (granted || queue->gate) {")]),
-    "delay: what was asked before the grant is forgotten": ("src/session/entry.c", "delay_steps", [
-        ("    entry->unread = !entry->owner->read && reply->version > 0;", "    entry->unread = false;")]),
+    "delay: what was asked before the grant is forgotten": ("src/grant/queue.c", "delay_steps", [
+        ("    entry->unread = reply->version > 0;", "    entry->unread = false;")]),
     "delay: a pledge is left by a delete that was lost": ("src/session/commands.c", "records", [
         ("if (reply && entry->pledge_stays) {", "if (false) {")]),
     "delay: that its node is gone is enough": ("src/session/entry.c", "records", [

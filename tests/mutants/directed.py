@@ -77,7 +77,7 @@ MUTANTS = {
     "a follower is asked after the predecessor": ("src/session/predecessors.c", GHOST, [
         ("{.kind = PDK__OP_BARRIER, .path = ask->path}", "{.kind = PDK__OP_STAT, .path = ask->path}")]),
     "a list is believed, whatever the leader says": ("src/session/predecessors.c", GHOST, [
-        ("            children[i].name.kind = PDK__FOREIGN;", "            (void)path;")]),
+        ("            children[i].name.kind = PDK__FOREIGN;", "            (void)0;")]),
     "the nodes of all sessions begin alike": ("src/session/supervise.c", DRIVER, [
         ("    pdk__uuid_prefix_make(s);", "    (void)s;")]),
     "a token that went back is granted": ("src/core/contender.c", ANSWERS, [

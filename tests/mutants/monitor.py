@@ -16,9 +16,6 @@ MUTANTS = {
         ("    if (due->count < PDK__WOKEN_LATER)", "    if (due->count > PDK__WOKEN_LATER)")]),
     "monitor: a thread that is gone is woken": (MONITOR, "monitor", [
         ("pdk_interrupt_ref(waiter->on);", "waiter->on;"), ("        pdk_interrupt_unref(due.of[i]);\n", "")]),
-    "monitor: it is written to when it may be gone": (MONITOR, "monitor", [
-        ("    m->due.count = 0;\n", ""),
-        ("        pdk_interrupt_unref(due.of[i]);\n    }", "        pdk_interrupt_unref(due.of[i]);\n    }\n    m->due.count = 0;")]),
     "monitor: a wake-up is never made": (MONITOR, "monitor", [
         ("        pdk__interrupt_wake(due.of[i]);\n", "")]),
 }
