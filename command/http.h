@@ -3,7 +3,7 @@
  * its answer takes a moment:
  *
  *     accepted ──► asks ──answered──► closed
- *                   └──5 s later, or one too many came after it──► is hung up
+ *                   └──5 s later──► is hung up. So is the oldest, when one too many comes.
  *
  * The library that speaks HTTP takes longer to be loaded than a lock to be acquired, and most programs serve nothing. So
  * http/http.c, which needs it, is a module, and http_module.c has the same functions: they load it.

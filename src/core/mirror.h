@@ -1,16 +1,17 @@
 /* A mirror: the contenders in one directory as a session knows them without a list (ADR 45).
  *
- *     a list of the directory ───────► the contenders up to our newest number
- *     our next create ─ consecutive ─► one more             ─ with a gap ─► somebody came between: a list is due
- *     a deletion that is told ───────► one less
- *     our node is held ──────────────► nobody ahead of it
- *     the watch on the directory fires, or the connection goes ──► nothing
+ *     a list of the directory ───────► The contenders up to our newest number are in it.
+ *     our next create is consecutive ► One more is in it.
+ *     our next create leaves a gap ──► Somebody came between. A list is due.
+ *     a deletion is told ────────────► One less is in it.
+ *     our node is held ──────────────► Nobody is ahead of it.
+ *     the watch fires ───────────────► Nothing is known. Likewise when the connection goes.
  *
  * While it is full, each contender that stands in the directory with a number up to `last` is in it. It may have others,
- * whose end nobody has told: then a list, or a read, tells. A directory counts all that is created in it, and names
+ * whose end nobody has told. Then a list, or a read, tells. A directory counts all that is created in it, and names
  * sequential nodes by that count. So when a create of ours gets the number after `last`, nothing was created in between.
- * A directory that was deleted and made again counts from zero, so the mirror stands on a watch on the directory: no number is
- * compared with one from before that watch.
+ * A directory that was deleted and made again counts from zero. So the mirror stands on a watch on the directory. No
+ * number is compared with one from before that watch.
  *
  * It decides only for contenders whom everybody ahead blocks, and who keep no lock-delay. Pure: the room for its nodes is
  * the caller's.

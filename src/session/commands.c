@@ -127,8 +127,8 @@ static bool is_decided(const struct pdk__entry *entry, const struct pdk__view *v
     return !entry->owner || !entry->owner->never_waits(entry->owner);
 }
 
-/* The list that the create has gone without: the mirror stands for it, or it is asked for now. view: NULL, or the
- * mirror's. UNKNOWN: the create was not answered well. */
+/* The create has gone without a list. The mirror stands for that list, or it is sent behind the answer. view: NULL, or
+ * the mirror's. UNKNOWN: the create was not answered well. */
 static void answer_mirrored(struct pdk__entry *entry, enum pdk__result created, const struct pdk__view *view) {
     pdk_session *s = entry->s;
     bool fresh = pdk__lease_fresh(&s->lease, pdk__now(s));

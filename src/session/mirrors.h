@@ -1,11 +1,13 @@
 /* The mirrors of a session: for a directory in which it enqueues again and again, the contenders there as far as the
  * session knows them (core/mirror, ADR 45). All entries of the directory share it.
  *
- *     enqueues once ──► noted ── again ──► a watch on the directory ── its answer, and the next list ──► full
+ *     enqueues once ──► noted. Again ──► asks for a watch on the directory. Its answer, and the next list ──► full.
  *
- *     create ── the mirror expects its number ──► no list behind it ── consecutive ──► the mirror answers
- *                                                                    └─ a gap ──────► a list, and again with each create
- *     list, wanted after an event ── nobody is ahead, says the mirror, and our node stands ──► the mirror answers
+ *     A create whose number the mirror expects goes without a list.
+ *         consecutive ──► The mirror answers.
+ *         a gap ────────► There is a list, and one with each create, until the numbers are consecutive.
+ *
+ *     A list is wanted after an event. Nobody is ahead, says the mirror, and our node stands ──► The mirror answers.
  *
  * The directories that were used last have one, as long as few strangers stand in them. Under the monitor. */
 #ifndef PDK_SESSION_MIRRORS_H

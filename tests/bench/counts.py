@@ -15,7 +15,7 @@ class Counts(NamedTuple):
 
     def since(self, before, grants):
         """For each of the grants."""
-        return Counts(*((now - then) / grants for now, then in zip(self, before)))
+        return Counts(*((after - earlier) / grants for after, earlier in zip(self, before)))
 
 
 def ask(hosts, word):

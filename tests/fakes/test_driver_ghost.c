@@ -57,8 +57,8 @@ END_TEST
 
 /* ---- nodes of a session's name that no entry has */
 
-/* The directory is searched for them once, and again after each reconnect: each time it asks whose the node is. */
-START_TEST(orphans_are_looked_for_once_a_connection) {
+/* It comes after a cycle of the first process, whose list was searched. It is of another queue, so that nobody waits for it. */
+static void begin_with_an_orphan(void) {
     driver_begin();
     g_autofree char *path =
         g_strdup_printf("/app/locks/lock/_c_%sffffffffffff-latch-0000000000", first->session->uuid_prefix);
@@ -67,6 +67,11 @@ START_TEST(orphans_are_looked_for_once_a_connection) {
     driver_release_all(one);
     platform_pass(SECOND / 10);
     platform_admin(SIM_OP_CREATE, sim_text(&platform_agenda, path));
+}
+
+/* The directory is searched for them once, and again after each reconnect: each time it asks whose the node is. */
+START_TEST(orphans_are_looked_for_once_a_connection) {
+    begin_with_an_orphan();
     for (int round = 0; round < 4; round++) {
         if (round == 2) {
             sim_client_cut(&first->process);
@@ -85,14 +90,7 @@ END_TEST
 
 /* So is the next list after a create whose answer is lost. */
 START_TEST(orphans_are_looked_for_after_a_lost_create) {
-    driver_begin();
-    g_autofree char *path =
-        g_strdup_printf("/app/locks/lock/_c_%sffffffffffff-latch-0000000000", first->session->uuid_prefix);
-    driver_want_lock(one);
-    platform_pass(SECOND / 10);
-    driver_release_all(one);
-    platform_pass(SECOND / 10);
-    platform_admin(SIM_OP_CREATE, sim_text(&platform_agenda, path));
+    begin_with_an_orphan();
     driver_forget_seen();
     driver_spoil(PDK__OP_CREATE, "/app/locks/lock", LOST_CODE, false);
     driver_want_lock(one);
