@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Whom the guardian may end, and whom it can: numbers that change hands, other users, a machine without /proc, and the first process of
 a container. Namespaces and other users need root; who is not root is told so."""
+import contextlib
 import os
 import pathlib
 import re
@@ -86,7 +87,7 @@ class Users(Reach):
         process = subprocess.Popen([*NOBODY, PADDOCK, *map(str, arguments)], env=self.environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.end, process)
-        self.addCleanup(self.release)
+        self.addCleanup(self.leave)
         return process
 
     def command(self):
@@ -96,6 +97,13 @@ class Users(Reach):
 
     def release(self):
         self.file("stop").touch()
+
+    def leave(self):
+        """The folder goes after this, and no process may write there any more."""
+        self.release()
+        with contextlib.suppress(FileNotFoundError):
+            pid = int(self.file("other").read_text(encoding="ascii") or 0)
+            wait_for("the end of the other process", lambda: not pid or not alive(pid))
 
     def test_it_is_told_and_the_lock_is_kept(self):
         """Said at the start, when it is seen, and when KILL is refused; the lock stays until the command is gone."""
