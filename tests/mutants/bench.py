@@ -27,7 +27,7 @@ class Judge:
     def __init__(self, main, *patterns, packages=(), libraries=(), without=r"$^", needs=None, script=None, flags=()):
         self.main = main
         self.script, self.flags = script, flags
-        self.needs = needs  # "a server", "simulations": too long for --quick
+        self.needs = needs  # what takes too long for --quick
         self.patterns, self.without = patterns, without
         self.packages, self.libraries = packages, libraries
         self.is_check = "/test_" in main
@@ -90,7 +90,7 @@ JUDGES = {
     "lease_locks": server_program("tests/integration/test_lease_lock.c", "tests/integration/refused.c"),
     "descriptors": server_program("tests/integration/test_descriptors.c"),
     "slices": Judge("tests/unit/test_slices.c", "tests/support/common/*.c", "src/base/*.c", packages=["check", "glib-2.0"],
-                    libraries=["-lpthread"]),
+                    libraries=["-lpthread"], needs="20,000 forks"),
     "answered": server_program("tests/integration/test_answers.c", "tests/integration/answers.c", "tests/integration/refused.c"),
     "set_ensured": server_program("tests/integration/test_set_ensure.c", "tests/integration/set_bench.c",
                                  "tests/integration/refused.c"),
