@@ -1,18 +1,18 @@
 /* paddock ask: ask the holder of a lock to let go. paddock break: delete the node of a holder that does not work any
  * more. */
+#include "duration.h"
 #include "looker.h"
 #include "print.h"
 #include "say.h"
 #include "status.h"
 #include "verbs.h"
-#include <math.h>
 #include <paddock/fence.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct {
     char *node, *who, *token;
-    double within; /* s */
+    char *within; /* a duration */
 } wish;
 
 static int explain(pdk_status status) {
@@ -34,15 +34,12 @@ static void print_asked(const char *path, bool asked) {
 
 static int ask(const cmd_settings *settings, const wish *w, const char *path) {
     cmd_looker looker;
-    double within_ms = ceil(w->within * 1000);
-    if (!(within_ms >= 0 && within_ms <= 1e12)) {
-        cmd_error("ask: --within: seconds from 0 to 1000000000 are possible");
+    int64_t within_ms = 0;
+    if (!cmd_duration("--within", w->within, 0, CMD_DURATION_MOST, &within_ms))
         return CMD_USAGE;
-    }
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
-        pdk_status answer =
-            pdk_session_request_release(looker.session, path, w->node, w->who, (int64_t)within_ms, CMD_LOOK_MS);
+        pdk_status answer = pdk_session_request_release(looker.session, path, w->node, w->who, within_ms, CMD_LOOK_MS);
         status = explain(answer);
         if (answer == PDK_OK)
             cmd_tell("%s: asked", path);
@@ -59,6 +56,7 @@ static void wish_clear(wish *w) {
     g_free(w->node);
     g_free(w->who);
     g_free(w->token);
+    g_free(w->within);
 }
 
 int cmd_ask(int argc, char **argv) {
@@ -67,7 +65,7 @@ int cmd_ask(int argc, char **argv) {
     const GOptionEntry entries[] = {
         {"node", 0, 0, G_OPTION_ARG_FILENAME, &w.node, "this contender, not the holders", "NAME"},
         {"who", 0, 0, G_OPTION_ARG_FILENAME, &w.who, "who asks; the identity of the session", "TEXT"},
-        {"within", 0, 0, G_OPTION_ARG_DOUBLE, &w.within, "the time that the holder has, as a wish", "SECONDS"},
+        {"within", 0, 0, G_OPTION_ARG_STRING, &w.within, "the time that the holder has, as a wish", "TIME"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     int status = CMD_USAGE;
     cmd_settings_init(&settings);

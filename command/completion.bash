@@ -2,10 +2,14 @@
 _paddock() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} i
     local common='-s --servers --config --digest-file --digest-fd --accept-unprotected --session-timeout --connect-timeout --token-base -v --verbose -q --quiet --help'
-    local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label --lock-delay --on-ask'
+    local claim='-n --try -x --exclusive -w --wait --shared --slots -E --conflict-exit-code --label --lock-delay --on-ask'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run hold elect job wait show watch ls top check doctor ask break fence server --help --version' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'run hold elect job wait show watch ls top check doctor ask break fence server help --help -V --version' -- "$word")
+        return
+    fi
+    if [[ $verb == help ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'run hold elect job wait show watch ls top check doctor ask break fence server help --help' -- "$word")
         return
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
@@ -35,13 +39,13 @@ _paddock() {
         ;;
     esac
     case $verb in
-    run) mapfile -t COMPREPLY < <(compgen -W "$common $claim --timing --max-hold --on-suspend" -- "$word") ;;
+    run) mapfile -t COMPREPLY < <(compgen -W "$common $claim -c --command --timing --max-hold --on-suspend" -- "$word") ;;
     hold) mapfile -t COMPREPLY < <(compgen -W "$common $claim --ready-fd --stdin --notify" -- "$word") ;;
     elect)
-        mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --lock-delay --id --on-elected --on-deposed --on-leader \
+        mapfile -t COMPREPLY < <(compgen -W "$common -c --command --timing --max-hold --on-suspend --on-ask --lock-delay --id --on-elected --on-deposed --on-leader \
             --check --check-every --pause --listen --observe --json" -- "$word")
         ;;
-    job) mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --json --every --at --tz --at-least --at-most --retry --keep --history" -- "$word") ;;
+    job) mapfile -t COMPREPLY < <(compgen -W "$common -c --command --timing --max-hold --on-suspend --on-ask --json --every --at --tz --at-least --at-most --retry --keep --history" -- "$word") ;;
     wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots -w --wait -E --conflict-exit-code --json" -- "$word") ;;
     show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json" -- "$word") ;;
     watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every" -- "$word") ;;

@@ -2,7 +2,7 @@
 # zsh completion for paddock(1)
 
 _paddock() {
-    local -a verbs always kind wait claim delay asked run elect json command
+    local -a verbs always kind wait claim delay asked run elect json text command
     verbs=(
         'run:run a command while holding a lock'
         'hold:hold a lock without a command'
@@ -19,6 +19,7 @@ _paddock() {
         'break:delete the node of a holder, if it has the token'
         'fence:run a command if a fence in a file admits its token'
         'server:start a throw-away ZooKeeper, for tests'
+        'help:show the help of a verb'
     )
     always=(
         '(-s --servers)'{-s,--servers}'[host\:port,…/chroot]:servers:'
@@ -26,8 +27,8 @@ _paddock() {
         '--accept-unprotected[others may change the directory\: it is meant]'
         '--digest-file[user\:password is in FILE]:file:_files'
         '--digest-fd[user\:password can be read from descriptor N]:descriptor:'
-        '--session-timeout[of the session]:seconds:'
-        '--connect-timeout[for the first answer]:seconds:'
+        '--session-timeout[of the session]:time:'
+        '--connect-timeout[for the first answer]:time:'
         '--token-base[the generation before every token]:number:'
         '(-v --verbose)'{-v,--verbose}'[say what happens]'
         '(-q --quiet)'{-q,--quiet}'[say nothing]'
@@ -35,18 +36,19 @@ _paddock() {
     )
     kind=('--shared[the read/write lock at the path, to read]' '--slots[the semaphore of N permits at the path]:N[/K]:')
     wait=(
-        '(-w --wait)'{-w,--wait}'[wait no longer than this]:seconds:'
+        '(-w --wait)'{-w,--wait}'[wait no longer than this]:time:'
         '(-E --conflict-exit-code)'{-E,--conflict-exit-code}'[exit status when it is taken]:code:'
     )
     claim=(
         '(-n --try)'{-n,--try}'[do not wait]'
+        '(-x --exclusive)'{-x,--exclusive}'[the lock, and not --shared\: the default]'
         '--label[appended to the identity that others see]:text:'
     )
-    delay=('--lock-delay[after an end without a release nobody is granted for so long]:seconds:')
+    delay=('--lock-delay[after an end without a release nobody is granted for so long]:time:')
     asked=('--on-ask[when somebody asks for the lock]:what:(ignore term)')
     run=(
         '--timing[say when TERM and KILL come]'
-        '--max-hold[end the command after this time]:seconds:'
+        '--max-hold[end the command after this time]:time:'
         '--on-suspend[when the connection is lost]:what:(ignore stop term)'
     )
     elect=(
@@ -55,31 +57,32 @@ _paddock() {
         '--on-deposed[run after each term]:command:_cmdstring'
         '--on-leader[run when the leader has changed]:command:_cmdstring'
         '--check[stand only while this succeeds]:command:_cmdstring'
-        '--check-every[how often, and how long it may take]:seconds:'
-        '--pause[after a term that ended by itself]:seconds:'
+        '--check-every[how often, and how long it may take]:time:'
+        '--pause[after a term that ended by itself]:time:'
         '--listen[answer /leader, /healthz and /metrics by HTTP]:[address\:]port:'
         '--observe[print each leader, and stand for nothing]'
     )
     json=('--json[print JSON]')
+    text=('(-c --command)'{-c,--command}'[run this text by /bin/sh]:text:_cmdstring')
     command=('*::command:_normal')
 
     if ((CURRENT == 2)); then
         _describe verb verbs
-        _values option '--help[show the verbs]' '--version[show the version]'
+        _values option '--help[show the verbs]' '-V[show the version]' '--version[show the version]'
         return
     fi
     local verb=$words[2]
     shift words
     ((CURRENT--))
     case $verb in
-    run) _arguments -S $always $kind $wait $claim $delay $asked $run '1:path:' $command ;;
+    run) _arguments -S $always $kind $wait $claim $delay $asked $run $text '1:path:' $command ;;
     hold)
         _arguments -S $always $kind $wait $claim $delay $asked '--ready-fd[write the sequencer to it once held]:descriptor:' \
             '--stdin[end when standard input ends]' '--notify[tell systemd]' '1:path:'
         ;;
-    elect) _arguments -S $always $delay $asked $run $elect $json '1:path:' $command ;;
+    elect) _arguments -S $always $delay $asked $run $elect $json $text '1:path:' $command ;;
     job)
-        _arguments -S $always $asked $run $json '--every[the period\: 90s, 15m, 1h, 7d]:time:' \
+        _arguments -S $always $asked $run $json $text '--every[the period\: 90s, 15m, 1h, 7d]:time:' \
             '--at[when a period ends and the next begins]:HH\:MM[\:SS]:' '--tz[days of this time zone\: Europe/Berlin]:zone:' \
             '--at-least[no other run so soon after the start of one]:time:' '--at-most[end the command then]:time:' \
             '--retry[run in a period again whose run died]' '--keep[how many runs the record keeps]:number:' \
@@ -87,23 +90,24 @@ _paddock() {
         ;;
     wait) _arguments -S $always $kind $wait $json '1:path:' ;;
     show) _arguments -S $always $kind $json '1:path:' ;;
-    watch) _arguments -S $always $kind $json '--every[look so often]:seconds:' '1:path:' ;;
+    watch) _arguments -S $always $kind $json '--every[look so often]:time:' '1:path:' ;;
     ls) _arguments -S $always $json '1:path:' ;;
     top) _arguments -S $always $json '--limit[show so many]:number:' '1:path:' ;;
-    doctor) _arguments -S $always $json '--idle[a container is empty no longer than this]:seconds:' '1:path:' ;;
+    doctor) _arguments -S $always $json '--idle[a container is empty no longer than this]:time:' '1:path:' ;;
     ask)
         _arguments -S $always $json '--node[this contender, not the holders]:name:' '--who[who asks]:text:' \
-            '--within[the time that the holder has]:seconds:' '1:path:'
+            '--within[the time that the holder has]:time:' '1:path:'
         ;;
     break) _arguments -S $always $json '--token[only if the node has this token]:token:' '1:node:' ;;
     check) _arguments -S $always $json '1:sequencer:' ;;
+    help) _arguments -S '--help[show the options]' "1:verb:(${verbs%%:*})" ;;
     fence)
         _arguments -S '--create[make the file if it is missing]' "--shared[the token is a reader's]" $json \
             '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' \
             '--help[show the options]' '1:file:_files' '2:token:' $command
         ;;
     server)
-        _arguments -S '--ensemble[so many servers]:number:(1 3)' '--tick[tickTime]:ms:' '--port[for clients]:port:' \
+        _arguments -S '--ensemble[so many servers]:number:(1 3)' '--tick[tickTime]:time:' '--port[for clients]:port:' \
             '--data[keep the data in this folder]:folder:_files -/' \
             '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' \
             '--help[show the options]' $command

@@ -1,5 +1,6 @@
 #include "doctor.h"
 
+#include "duration.h"
 #include "print.h"
 #include "say.h"
 #include "status.h"
@@ -135,21 +136,18 @@ static int visit(cmd_doctor *d) {
 int cmd_doctor_main(int argc, char **argv) {
     cmd_settings settings;
     int status = CMD_USAGE;
-    double idle = 120;
+    g_autofree char *idle = NULL;
     const GOptionEntry entries[] = {
-        {"idle", 0, 0, G_OPTION_ARG_DOUBLE, &idle, "a container is empty no longer than this; 120", "SECONDS"},
+        {"idle", 0, 0, G_OPTION_ARG_STRING, &idle, "a container is empty no longer than this; 2m", "TIME"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     cmd_settings_init(&settings);
     if (cmd_settings_parse(&settings, &argc, &argv, "[/path]", CMD_OPTIONS_JSON, entries)) {
-        cmd_doctor d = {.settings = &settings, .path = argc == 2 ? argv[1] : "/"};
+        cmd_doctor d = {.settings = &settings, .path = argc == 2 ? argv[1] : "/", .idle_ms = 120000};
         if (argc > 2)
             cmd_error("doctor: one path at most: paddock doctor [option…] [/path]");
-        else if (!(idle >= 0 && idle <= 1e9))
-            cmd_error("--idle: seconds from 0 are possible");
-        else if ((status = cmd_walk_check_path("doctor", d.path)) == CMD_OK) {
-            d.idle_ms = (int64_t)(idle * 1000);
+        else if (cmd_duration("--idle", idle, 0, CMD_DURATION_MOST, &d.idle_ms) &&
+                 (status = cmd_walk_check_path("doctor", d.path)) == CMD_OK)
             status = visit(&d);
-        }
     }
     return cmd_settings_end(&settings, status);
 }

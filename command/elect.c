@@ -1,18 +1,10 @@
 /* paddock elect: its options. */
 #include "elect.h"
 
+#include "duration.h"
 #include "say.h"
 #include "status.h"
 #include "verbs.h"
-
-static bool check_seconds(const char *option, double seconds, double least, int64_t *ms) {
-    if (!(seconds >= least && seconds <= 86400)) {
-        cmd_error("%s: seconds from %g to 86400 are possible", option, least);
-        return false;
-    }
-    *ms = (int64_t)(seconds * 1000 + 0.5);
-    return true;
-}
 
 static bool check_options(cmd_election *e, int argc, char **argv, bool has_command) {
     if (argc != 2 || argv[1][0] != '/') {
@@ -29,8 +21,8 @@ static bool check_options(cmd_election *e, int argc, char **argv, bool has_comma
         cmd_error("elect: --observe stands for nothing: of the election's own options it has --json alone");
         return false;
     }
-    return check_seconds("--check-every", e->every, 0.1, &e->every_ms) &&
-           check_seconds("--pause", e->pause, 0, &e->pause_ms);
+    return cmd_duration("--check-every", e->every, 100, 86400000, &e->every_ms) &&
+           cmd_duration("--pause", e->pause, 0, 86400000, &e->pause_ms);
 }
 
 static void clear(cmd_election *e) {
@@ -40,19 +32,21 @@ static void clear(cmd_election *e) {
     g_free(e->on_leader);
     g_free(e->check);
     g_free(e->listen);
+    g_free(e->every);
+    g_free(e->pause);
 }
 
 int cmd_elect(int argc, char **argv) {
     cmd_settings settings;
-    cmd_election e = {.keeper = {.signals = -1}, .every = 10, .pause = 1};
+    cmd_election e = {.keeper = {.signals = -1}, .every_ms = 10000, .pause_ms = 1000};
     const GOptionEntry entries[] = {
         {"id", 0, 0, G_OPTION_ARG_FILENAME, &e.id, "the identity that others see", "NAME"},
         {"on-elected", 0, 0, G_OPTION_ARG_FILENAME, &e.on_elected, "run before the command; it has to succeed", "CMD"},
         {"on-deposed", 0, 0, G_OPTION_ARG_FILENAME, &e.on_deposed, "run after each term", "CMD"},
         {"on-leader", 0, 0, G_OPTION_ARG_FILENAME, &e.on_leader, "run when the leader has changed", "CMD"},
         {"check", 0, 0, G_OPTION_ARG_FILENAME, &e.check, "stand only while this succeeds", "CMD"},
-        {"check-every", 0, 0, G_OPTION_ARG_DOUBLE, &e.every, "how often, and how long it may take; 10", "SECONDS"},
-        {"pause", 0, 0, G_OPTION_ARG_DOUBLE, &e.pause, "after a term that ended by itself; 1", "SECONDS"},
+        {"check-every", 0, 0, G_OPTION_ARG_STRING, &e.every, "how often, and how long it may take; 10s", "TIME"},
+        {"pause", 0, 0, G_OPTION_ARG_STRING, &e.pause, "after a term that ended by itself; 1s", "TIME"},
         {"listen", 0, 0, G_OPTION_ARG_FILENAME, &e.listen, "answer /leader, /healthz and /metrics by HTTP",
          "[ADDRESS:]PORT"},
         {"observe", 0, 0, G_OPTION_ARG_NONE, &e.observe, "print each leader, and stand for nothing", NULL},
@@ -61,8 +55,8 @@ int cmd_elect(int argc, char **argv) {
     char **command = cmd_split_command(&argc, argv);
     cmd_settings_init(&settings);
     if (cmd_settings_parse(&settings, &argc, &argv, "/path -- command [argument…]",
-                           CMD_OPTIONS_DELAY | CMD_OPTIONS_RUN | CMD_OPTIONS_JSON, entries) &&
-        check_options(&e, argc, argv, command != NULL)) {
+                           CMD_OPTIONS_DELAY | CMD_OPTIONS_RUN | CMD_OPTIONS_COMMAND | CMD_OPTIONS_JSON, entries) &&
+        cmd_settings_command(&settings, &command) && check_options(&e, argc, argv, command != NULL)) {
         e.keeper.settings = &settings;
         e.keeper.path = argv[1];
         status = e.observe ? cmd_elect_observe(&e) : cmd_elect_work(&e, command);

@@ -21,7 +21,7 @@
 typedef struct {
     /* As given on the command line. */
     char *id, *on_elected, *on_deposed, *on_leader, *check, *listen;
-    double every, pause;
+    char *every, *pause; /* durations */
     gboolean observe;
     int64_t every_ms, pause_ms;
     /* These follow from them. */

@@ -3,6 +3,7 @@
  *     admit (the mark is on the disk) ──► exec: the command takes the place of this process
  *           └─ stale: status 79, nothing runs
  */
+#include "options.h"
 #include "print.h"
 #include "say.h"
 #include "signals.h"
@@ -101,14 +102,11 @@ int cmd_fence(int argc, char **argv) {
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &f.verbose, "say what happens", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &f.quiet, "say nothing; the exit status tells", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-    g_autoptr(GOptionContext) context = g_option_context_new("FILE TOKEN[:HANDOVER] -- command [argument…]");
-    g_autoptr(GError) error = NULL;
+    g_autoptr(GOptionContext) context = cmd_options_new(*argv, "FILE TOKEN[:HANDOVER] -- command [argument…]");
     g_option_context_set_strict_posix(context, TRUE);
-    g_option_context_add_main_entries(context, entries, NULL);
-    if (!g_option_context_parse(context, &argc, &argv, &error)) {
-        cmd_error("%s; see --help", error->message);
+    cmd_options_add(context, entries);
+    if (!cmd_options_parse(context, &argc, &argv))
         return CMD_USAGE;
-    }
     cmd_quiet = f.quiet;
     cmd_verbose = f.verbose && !f.quiet;
     int first = argc > 3 && strcmp(argv[3], "--") == 0 ? 4 : 3;

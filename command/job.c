@@ -1,5 +1,6 @@
 /* paddock job: runs a command once per period across a fleet; --history shows the last runs. */
 #include "clock.h"
+#include "duration.h"
 #include "job_times.h"
 #include "looker.h"
 #include "print.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 
 enum { BEGIN_MS = 5000, FINISH_MS = 10000, KEEP_MOST = 100, DAY_MS = 86400000 };
+#define LONGEST_MS INT64_C(315576000000) /* ten years: of each duration of a job */
 
 typedef struct {
     char *every, *at_least, *at_most, *at, *zone;
@@ -163,9 +165,10 @@ static bool read_options(wanted *j) {
     j->options.zone = j->zone;
     if (j->at || j->zone)
         j->options.every_ms = DAY_MS;
-    return cmd_job_time("--every", j->every, &j->options.every_ms) && cmd_job_clock("--at", j->at, &j->options.at_ms) &&
-           cmd_job_time("--at-least", j->at_least, &j->options.at_least_ms) &&
-           cmd_job_time("--at-most", j->at_most, &j->options.at_most_ms);
+    return cmd_duration("--every", j->every, 0, LONGEST_MS, &j->options.every_ms) &&
+           cmd_job_clock("--at", j->at, &j->options.at_ms) &&
+           cmd_duration("--at-least", j->at_least, 0, LONGEST_MS, &j->options.at_least_ms) &&
+           cmd_duration("--at-most", j->at_most, 0, LONGEST_MS, &j->options.at_most_ms);
 }
 
 static int act(const cmd_settings *settings, wanted *j, int argc, char **argv, char **command) {
@@ -173,8 +176,7 @@ static int act(const cmd_settings *settings, wanted *j, int argc, char **argv, c
     bool history = j->history;
     if (!keeper.path || (history ? command && *command : !command || !*command)) {
         cmd_error("job: a path and a command are needed: paddock job /path [option…] -- command [argument…]; or a "
-                  "path: paddock "
-                  "job --history /path");
+                  "path: paddock job --history /path");
         return CMD_USAGE;
     }
     if (!read_options(j))
@@ -204,8 +206,9 @@ int cmd_job(int argc, char **argv) {
     char **command = cmd_split_command(&argc, argv);
     int status = CMD_USAGE;
     cmd_settings_init(&settings);
-    if (cmd_settings_parse(&settings, &argc, &argv, "/path -- command [argument…]", CMD_OPTIONS_RUN | CMD_OPTIONS_JSON,
-                           entries))
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path -- command [argument…]",
+                           CMD_OPTIONS_RUN | CMD_OPTIONS_COMMAND | CMD_OPTIONS_JSON, entries) &&
+        cmd_settings_command(&settings, &command))
         status = act(&settings, &j, argc, argv, command);
     g_free(j.every);
     g_free(j.at);

@@ -3,26 +3,6 @@
 #include "say.h"
 #include <string.h>
 
-bool cmd_job_time(const char *option, const char *text, int64_t *ms) {
-    static const struct {
-        const char *name;
-        double ms;
-    } units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
-    static const double longest = 315576000000.0; /* ten years */
-    char *unit = NULL;
-    if (!text)
-        return true;
-    double number = g_ascii_isdigit(text[0]) ? g_ascii_strtod(text, &unit) : -1;
-    for (size_t i = 0; unit && i < G_N_ELEMENTS(units); i++) {
-        if (strcmp(unit, units[i].name) == 0 && number * units[i].ms <= longest) {
-            *ms = (int64_t)(number * units[i].ms);
-            return true;
-        }
-    }
-    cmd_error("%s: a number with ms, s, m, h or d, of ten years at most: 90s, 15m, 1h", option);
-    return false;
-}
-
 bool cmd_job_clock(const char *option, const char *text, int64_t *ms) {
     static const unsigned most[] = {23, 59, 59};
     static const int64_t unit[] = {3600000, 60000, 1000};

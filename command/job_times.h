@@ -1,12 +1,9 @@
-/* The times of `job`: numbers with a unit, and times of day. */
+/* The times of day of `job`. */
 #ifndef CMD_JOB_TIMES_H
 #define CMD_JOB_TIMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* "90s", "1.5h"; a number alone is seconds. NULL: *ms stays. false: no time, having said so. */
-bool cmd_job_time(const char *option, const char *text, int64_t *ms);
 
 /* "01:30", "23:59:59": so long after midnight. NULL: *ms stays. false: no time, having said so. */
 bool cmd_job_clock(const char *option, const char *text, int64_t *ms);

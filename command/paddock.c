@@ -1,4 +1,6 @@
 /* The command `paddock`: locks of ZooKeeper for scripts and operators. docs/command.md and paddock(1) describe it. */
+#include "options.h"
+#include "print.h"
 #include "reap.h"
 #include "say.h"
 #include "signals.h"
@@ -9,32 +11,30 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *what;
-    int (*act)(int argc, char **argv);
-} verbs[] = {
-    {"run", "run a command while holding a lock", cmd_run},
-    {"hold", "hold a lock without a command", cmd_hold},
-    {"elect", "run a command while being the leader", cmd_elect},
-    {"job", "run a command once per period across a fleet", cmd_job},
-    {"wait", "wait until a lock is free", cmd_wait},
-    {"show", "show who holds a lock, and who waits for it", cmd_show},
-    {"watch", "show a queue as it changes", cmd_watch},
-    {"ls", "list directories, and the recipes that work in them", cmd_ls},
-    {"top", "show the longest queues", cmd_top},
-    {"check", "check whether a sequencer still holds", cmd_check},
-    {"doctor", "test what is assumed of the servers", cmd_doctor_main},
-    {"ask", "ask a holder to let go", cmd_ask},
-    {"break", "delete the node of a holder, if it has the token", cmd_break},
-    {"fence", "run a command if a fence in a file admits its token", cmd_fence},
-    {"server", "start a throw-away ZooKeeper, for tests", cmd_server_main},
-};
-
 static void print_usage(FILE *out) {
     fputs("usage: paddock VERB [OPTION…] …\n\n", out);
-    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
-        fprintf(out, "  %-6s %s\n", verbs[i].name, verbs[i].what);
-    fputs("\npaddock VERB --help, paddock(1) and paddock(7) say more.\n", out);
+    for (size_t i = 0; i < cmd_verbs_count; i++)
+        fprintf(out, "  %-6s %s\n", cmd_verbs[i].name, cmd_verbs[i].what);
+    fputs("\n-V, --version prints the version. paddock help VERB, paddock(1) and paddock(7) say more.\n", out);
+}
+
+int cmd_help(int argc, char **argv) {
+    g_autoptr(GOptionContext) context = cmd_options_new("help", "[VERB]");
+    if (!cmd_options_parse(context, &argc, &argv))
+        return CMD_USAGE;
+    if (argc < 2) {
+        print_usage(stdout);
+        return cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
+    }
+    const cmd_verb *verb = argc == 2 ? cmd_verb_find(argv[1]) : NULL;
+    char *words[] = {argv[1], (char *)"--help", NULL};
+    if (verb)
+        return verb->act(2, words);
+    if (argc == 2)
+        cmd_verb_miss(argv[1]);
+    else
+        cmd_error("help: one verb is needed: paddock help [VERB]");
+    return CMD_USAGE;
 }
 
 /* The session's threads use a few kilobytes. Each of them would map, and touch, an arena of its own. */
@@ -53,17 +53,18 @@ int main(int argc, char **argv) {
     setlocale(LC_ALL, "");
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
         print_usage(stdout);
-        return CMD_OK;
+        return cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
     }
-    if (strcmp(verb, "--version") == 0) {
+    if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
         printf("paddock %s\n", pdk_version());
-        return CMD_OK;
+        return cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
     }
-    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
-        if (strcmp(verb, verbs[i].name) == 0)
-            return verbs[i].act(argc - 1, argv + 1);
+    const cmd_verb *known = cmd_verb_find(verb);
+    if (known)
+        return known->act(argc - 1, argv + 1);
     if (*verb)
-        cmd_error("there is no verb %s", verb);
-    print_usage(stderr);
+        cmd_verb_miss(verb);
+    else
+        print_usage(stderr);
     return CMD_USAGE;
 }

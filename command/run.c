@@ -25,13 +25,14 @@ int cmd_run(int argc, char **argv) {
     cmd_settings_init(&settings);
     char **command = cmd_split_command(&argc, argv);
     if (cmd_settings_parse(&settings, &argc, &argv, "/path… -- command [argument…]",
-                           CMD_OPTIONS_CLAIM | CMD_OPTIONS_DELAY | CMD_OPTIONS_RUN, NULL)) {
+                           CMD_OPTIONS_CLAIM | CMD_OPTIONS_DELAY | CMD_OPTIONS_RUN | CMD_OPTIONS_COMMAND, NULL) &&
+        cmd_settings_command(&settings, &command)) {
         bool absolute = argc > 1;
         for (int i = 1; i < argc; i++)
             absolute = absolute && argv[i][0] == '/';
         keeper.settings = &settings;
         if (!absolute || !command)
-            cmd_error("run: absolute paths and, after --, a command are needed: "
+            cmd_error("run: absolute paths and, after -- or -c, a command are needed: "
                       "paddock run [option…] /path… -- command [argument…]");
         else if (cmd_keeper_paths(&keeper, argv + 1, (size_t)argc - 1))
             status = run_command(&work, &keeper, command);

@@ -6,6 +6,8 @@
  * The command stays in the process group of this process, so the terminal's signals reach it without us. Others are
  * passed on.
  */
+#include "duration.h"
+#include "options.h"
 #include "print.h"
 #include "say.h"
 #include "signals.h"
@@ -21,7 +23,8 @@
 enum { MOST_SERVERS = 3 };
 
 typedef struct {
-    gint servers, tick_ms, port;
+    gint servers, port;
+    int64_t tick_ms;
     char *data;
     gboolean verbose, quiet;
     pdk_test_ensemble *ensemble;
@@ -130,7 +133,7 @@ static sigset_t waited_for(void) {
 
 static int run_servers(server *s, char **words) {
     pdk_test_options options = {
-        .size = sizeof options, .servers = s->servers, .tick_ms = s->tick_ms, .port = s->port, .data = s->data};
+        .size = sizeof options, .servers = s->servers, .tick_ms = (int)s->tick_ms, .port = s->port, .data = s->data};
     sigset_t signals = waited_for();
     /* Until here a signal ends this process, and the kernel ends the servers. */
     s->ensemble = pdk_test_ensemble_start(&options);
@@ -153,8 +156,6 @@ static int run_servers(server *s, char **words) {
 static bool check(const server *s) {
     if (s->servers != 1 && s->servers != MOST_SERVERS)
         cmd_error("server: --ensemble %d: 1 and %d are possible", s->servers, MOST_SERVERS);
-    else if (s->tick_ms < 1 || s->tick_ms > 60000)
-        cmd_error("server: --tick %d: ms from 1 to 60000 are possible", s->tick_ms);
     else if (s->port < 0 || s->port > 65535)
         cmd_error("server: --port %d: 1 to 65535 are possible, and 0 for one that is free", s->port);
     else
@@ -164,25 +165,23 @@ static bool check(const server *s) {
 
 int cmd_server_main(int argc, char **argv) {
     server s = {.servers = 1, .tick_ms = 500};
+    g_autofree char *tick = NULL;
     const GOptionEntry entries[] = {
         {"ensemble", 0, 0, G_OPTION_ARG_INT, &s.servers, "so many servers: 1 or 3; default 1", "N"},
-        {"tick", 0, 0, G_OPTION_ARG_INT, &s.tick_ms, "tickTime; default 500", "MS"},
+        {"tick", 0, 0, G_OPTION_ARG_STRING, &tick, "tickTime; 500ms. A number alone is ms", "TIME"},
         {"port", 0, 0, G_OPTION_ARG_INT, &s.port, "for clients; one that is free", "PORT"},
         {"data", 0, 0, G_OPTION_ARG_FILENAME, &s.data, "keep the data in this folder", "FOLDER"},
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &s.verbose, "say what happens", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &s.quiet, "say nothing; the exit status tells", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-    g_autoptr(GOptionContext) context = g_option_context_new("[-- command [argument…]]");
-    g_autoptr(GError) error = NULL;
+    g_autoptr(GOptionContext) context = cmd_options_new(*argv, "[-- command [argument…]]");
     int status = CMD_USAGE;
     g_option_context_set_strict_posix(context, TRUE);
-    g_option_context_add_main_entries(context, entries, NULL);
-    if (!g_option_context_parse(context, &argc, &argv, &error)) {
-        cmd_error("%s; see --help", error->message);
-    } else {
+    cmd_options_add(context, entries);
+    if (cmd_options_parse(context, &argc, &argv)) {
         cmd_quiet = s.quiet;
         cmd_verbose = s.verbose && !s.quiet;
-        if (check(&s))
+        if (check(&s) && cmd_duration_in_ms("--tick", tick, 1, 60000, &s.tick_ms))
             status = run_servers(&s, argv + (argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1));
     }
     g_free(s.data);

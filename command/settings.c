@@ -1,12 +1,12 @@
 #include "settings.h"
 
+#include "duration.h"
+#include "options.h"
 #include "print.h"
 #include "say.h"
 #include "wire.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,9 @@
 #include <unistd.h>
 
 enum { DIGEST_BYTES = 1024 };
-#define NOT_GIVEN (-DBL_MAX) /* no number of seconds was given: "-inf" would be one */
 
 void cmd_settings_init(cmd_settings *settings) {
     *settings = (cmd_settings){.digest_fd = G_MININT,
-                               .session_timeout = NOT_GIVEN,
-                               .connect_timeout = NOT_GIVEN,
-                               .wait = NOT_GIVEN,
-                               .max_hold = NOT_GIVEN,
-                               .lock_delay = NOT_GIVEN,
                                .busy = {CMD_BUSY},
                                .token_base = G_MININT64,
                                .count = 1,
@@ -39,6 +33,12 @@ int cmd_settings_end(cmd_settings *settings, int result) {
     g_free(settings->servers);
     g_free(settings->config);
     g_free(settings->digest_file);
+    g_free(settings->session_timeout);
+    g_free(settings->connect_timeout);
+    g_free(settings->wait);
+    g_free(settings->max_hold);
+    g_free(settings->lock_delay);
+    g_free(settings->text);
     g_free(settings->label);
     g_free(settings->slots);
     g_free(settings->on_suspend);
@@ -46,61 +46,77 @@ int cmd_settings_end(cmd_settings *settings, int result) {
     return result == CMD_TAKEN ? settings->busy.code : result;
 }
 
-static void add_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
-    const GOptionEntry always[] = {
-        {"servers", 's', 0, G_OPTION_ARG_FILENAME, &s->servers, "host:port,…[/chroot]", "SERVERS"},
-        {"config", 0, 0, G_OPTION_ARG_FILENAME, &s->config, "read this file, and no other configuration", "FILE"},
-        {"digest-file", 0, 0, G_OPTION_ARG_FILENAME, &s->digest_file, "user:password is in FILE", "FILE"},
-        {"accept-unprotected", 0, 0, G_OPTION_ARG_NONE, &s->accept_unprotected,
-         "others may change the directory: it is meant", NULL},
-        {"digest-fd", 0, 0, G_OPTION_ARG_INT, &s->digest_fd, "user:password can be read from descriptor N", "N"},
-        {"session-timeout", 0, 0, G_OPTION_ARG_DOUBLE, &s->session_timeout, "of the session; 15", "SECONDS"},
-        {"connect-timeout", 0, 0, G_OPTION_ARG_DOUBLE, &s->connect_timeout, "for the first answer; 10", "SECONDS"},
-        {"token-base", 0, 0, G_OPTION_ARG_INT64, &s->token_base, "the generation before every token; 0", "N"},
-        {"verbose", 'v', 0, G_OPTION_ARG_NONE, &s->verbose, "say what happens", NULL},
-        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &s->quiet, "say nothing; the exit status tells", NULL},
-        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+/* The options of a claim, and of a look at one. */
+static void add_claim_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
     const GOptionEntry kind[] = {
         {"shared", 0, 0, G_OPTION_ARG_NONE, &s->shared, "the read/write lock at the path, to read", NULL},
         {"slots", 0, 0, G_OPTION_ARG_STRING, &s->slots, "the semaphore of N permits at the path, K of them", "N[/K]"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry wait[] = {
-        {"wait", 'w', 0, G_OPTION_ARG_DOUBLE, &s->wait, "wait no longer than this", "SECONDS"},
+        {"wait", 'w', 0, G_OPTION_ARG_STRING, &s->wait, "wait no longer: 5, 1.5s, 2m; --timeout is the same", "TIME"},
+        {"timeout", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &s->wait, NULL, NULL},
         {"conflict-exit-code", 'E', 0, G_OPTION_ARG_INT, &s->busy.code, "exit status when it is taken; 75", "CODE"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry claim[] = {
-        {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait", NULL},
+        {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait; --nonblock is the same", NULL},
+        {"nonblock", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &s->attempt, NULL, NULL},
+        {"nb", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &s->attempt, NULL, NULL},
+        {"exclusive", 'x', 0, G_OPTION_ARG_NONE, &s->exclusive, "the lock, and not --shared: the default", NULL},
+        {"e", 'e', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &s->exclusive, NULL, NULL},
         {"label", 0, 0, G_OPTION_ARG_FILENAME, &s->label, "appended to the identity that others see", "TEXT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry asked[] = {
         {"on-ask", 0, 0, G_OPTION_ARG_STRING, &s->on_ask, "when somebody asks for the lock: ignore or term", "WHAT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-    const GOptionEntry delay[] = {{"lock-delay", 0, 0, G_OPTION_ARG_DOUBLE, &s->lock_delay,
-                                   "after an end without a release nobody is granted for so long; 0", "SECONDS"},
+    const GOptionEntry delay[] = {{"lock-delay", 0, 0, G_OPTION_ARG_STRING, &s->lock_delay,
+                                   "after an end without a release nobody is granted for so long; 0", "TIME"},
                                   {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_KIND))
+        cmd_options_add(context, kind);
+    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_WAIT))
+        cmd_options_add(context, wait);
+    if (options & CMD_OPTIONS_CLAIM)
+        cmd_options_add(context, claim);
+    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_RUN))
+        cmd_options_add(context, asked);
+    if (options & CMD_OPTIONS_DELAY)
+        cmd_options_add(context, delay);
+}
+
+static void add_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
+    const GOptionEntry always[] = {
+        {"servers", 's', 0, G_OPTION_ARG_FILENAME, &s->servers, "host:port,…[/chroot]; flock's -s is --shared",
+         "SERVERS"},
+        {"config", 0, 0, G_OPTION_ARG_FILENAME, &s->config, "read this file, and no other configuration", "FILE"},
+        {"digest-file", 0, 0, G_OPTION_ARG_FILENAME, &s->digest_file, "user:password is in FILE", "FILE"},
+        {"accept-unprotected", 0, 0, G_OPTION_ARG_NONE, &s->accept_unprotected,
+         "others may change the directory: it is meant", NULL},
+        {"digest-fd", 0, 0, G_OPTION_ARG_INT, &s->digest_fd, "user:password can be read from descriptor N", "N"},
+        {"session-timeout", 0, 0, G_OPTION_ARG_STRING, &s->session_timeout, "of the session; 15s", "TIME"},
+        {"connect-timeout", 0, 0, G_OPTION_ARG_STRING, &s->connect_timeout, "for the first answer; 10s", "TIME"},
+        {"token-base", 0, 0, G_OPTION_ARG_INT64, &s->token_base, "the generation before every token; 0", "N"},
+        {"verbose", 'v', 0, G_OPTION_ARG_NONE, &s->verbose, "say what happens", NULL},
+        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &s->quiet, "say nothing; the exit status tells", NULL},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry run[] = {
         {"timing", 0, 0, G_OPTION_ARG_NONE, &s->timing, "say when TERM and KILL come", NULL},
-        {"max-hold", 0, 0, G_OPTION_ARG_DOUBLE, &s->max_hold, "end the command after this time, with 124", "SECONDS"},
+        {"max-hold", 0, 0, G_OPTION_ARG_STRING, &s->max_hold, "end the command after this time, with 124", "TIME"},
         {"on-suspend", 0, 0, G_OPTION_ARG_STRING, &s->on_suspend, "when the connection is lost: ignore, stop or term",
          "WHAT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry command[] = {{"command", 'c', 0, G_OPTION_ARG_FILENAME, &s->text,
+                                     "run this text by /bin/sh, in place of -- command", "TEXT"},
+                                    {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry json[] = {{"json", 0, 0, G_OPTION_ARG_NONE, &s->json, "print JSON", NULL},
                                  {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-    g_option_context_add_main_entries(context, always, NULL);
-    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_KIND))
-        g_option_context_add_main_entries(context, kind, NULL);
-    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_WAIT))
-        g_option_context_add_main_entries(context, wait, NULL);
-    if (options & CMD_OPTIONS_CLAIM)
-        g_option_context_add_main_entries(context, claim, NULL);
-    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_RUN))
-        g_option_context_add_main_entries(context, asked, NULL);
-    if (options & CMD_OPTIONS_DELAY)
-        g_option_context_add_main_entries(context, delay, NULL);
+    cmd_options_add(context, always);
+    add_claim_entries(context, s, options);
     if (options & CMD_OPTIONS_RUN)
-        g_option_context_add_main_entries(context, run, NULL);
+        cmd_options_add(context, run);
+    if (options & CMD_OPTIONS_COMMAND)
+        cmd_options_add(context, command);
     if (options & CMD_OPTIONS_JSON)
-        g_option_context_add_main_entries(context, json, NULL);
+        cmd_options_add(context, json);
 }
 
 /* Is it a pipe? To open one would wait for its writer. */
@@ -151,14 +167,13 @@ static bool is_out_of_reach(const GError *error) {
 }
 
 static bool take_session_timeout(cmd_settings *s, const char *file, const char *value) {
-    char *end = NULL;
-    double seconds = g_ascii_strtod(value, &end);
-    if (end == value || *end) {
-        cmd_error("%s: session-timeout: a number of seconds is needed", file);
+    int64_t ignored;
+    if (!cmd_duration_parse(value, 1000, &ignored)) {
+        cmd_error("%s: session-timeout: a time is needed, such as 15, 15s or 1m", file);
         return false;
     }
-    if (s->session_timeout == NOT_GIVEN)
-        s->session_timeout = seconds;
+    if (!s->session_timeout)
+        s->session_timeout = g_strdup(value);
     return true;
 }
 
@@ -284,19 +299,6 @@ static bool read_digest(cmd_settings *s) {
     return good;
 }
 
-/* false when the value was given and is out of its range. */
-static bool milliseconds(const char *option, double seconds, int64_t least, int64_t most, int64_t *out) {
-    if (seconds == NOT_GIVEN)
-        return true;
-    double ms = ceil(seconds * 1000);
-    if (!(ms >= (double)least && ms <= (double)most)) {
-        cmd_error("%s: seconds from %g to %g are possible", option, (double)least / 1000, (double)most / 1000);
-        return false;
-    }
-    *out = (int64_t)ms;
-    return true;
-}
-
 static bool parse_slots(cmd_settings *s) {
     if (!s->slots)
         return true;
@@ -318,12 +320,16 @@ static bool parse_slots(cmd_settings *s) {
 static bool check_settings(cmd_settings *s) {
     int64_t session = s->session_timeout_ms, delay = 0;
     const char *what = s->on_suspend ? s->on_suspend : "ignore";
-    if (!milliseconds("--session-timeout", s->session_timeout, 400, 600000, &session) ||
-        !milliseconds("--connect-timeout", s->connect_timeout, 1, 86400000, &s->connect_timeout_ms) ||
-        !milliseconds("--wait", s->wait, 0, 1000000000000, &s->wait_ms) ||
-        !milliseconds("--lock-delay", s->lock_delay, 0, 86400000, &delay) ||
-        !milliseconds("--max-hold", s->max_hold, 1, 1000000000000, &s->max_hold_ms) || !parse_slots(s))
+    if (!cmd_duration("--session-timeout", s->session_timeout, 400, 600000, &session) ||
+        !cmd_duration("--connect-timeout", s->connect_timeout, 1, 86400000, &s->connect_timeout_ms) ||
+        !cmd_duration("--wait", s->wait, 0, CMD_DURATION_MOST, &s->wait_ms) ||
+        !cmd_duration("--lock-delay", s->lock_delay, 0, 86400000, &delay) ||
+        !cmd_duration("--max-hold", s->max_hold, 1, CMD_DURATION_MOST, &s->max_hold_ms) || !parse_slots(s))
         return false;
+    if (s->exclusive && (s->shared || s->permits)) {
+        cmd_error("--exclusive excludes --shared and --slots");
+        return false;
+    }
     s->session_timeout_ms = (int32_t)session;
     s->lock_delay_ms = (int32_t)delay;
     if (delay && (s->shared || s->permits)) {
@@ -363,6 +369,10 @@ static bool check_settings(cmd_settings *s) {
                   "[paddock] into ~/.config/paddock.conf or /etc/paddock.conf");
         return false;
     }
+    if (s->servers[0] == '/') {
+        cmd_error("-s, --servers: host:port,… is needed, and no path; flock's -s is --shared here");
+        return false;
+    }
     return cmd_servers_check(s->servers);
 }
 
@@ -378,17 +388,27 @@ char **cmd_split_command(int *argc, char **argv) {
     return NULL;
 }
 
-bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const char *usage, unsigned options,
-                        const GOptionEntry *more) {
-    g_autoptr(GOptionContext) context = g_option_context_new(usage);
-    g_autoptr(GError) error = NULL;
-    add_entries(context, settings, options);
-    if (more)
-        g_option_context_add_main_entries(context, more, NULL);
-    if (!g_option_context_parse(context, argc, argv, &error)) {
-        cmd_error("%s; see --help", error->message);
+bool cmd_settings_command(cmd_settings *s, char ***command) {
+    char *const words[] = {(char *)"/bin/sh", (char *)"-c", s->text, NULL};
+    if (!s->text)
+        return true;
+    if (*command) {
+        cmd_error("-c and a command after -- exclude each other");
         return false;
     }
+    memcpy(s->shell, words, sizeof words);
+    *command = s->shell;
+    return true;
+}
+
+bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const char *usage, unsigned options,
+                        const GOptionEntry *more) {
+    g_autoptr(GOptionContext) context = cmd_options_new(**argv, usage);
+    add_entries(context, settings, options);
+    if (more)
+        cmd_options_add(context, more);
+    if (!cmd_options_parse(context, argc, argv))
+        return false;
     cmd_quiet = settings->quiet;
     cmd_verbose = settings->verbose && !settings->quiet;
     return read_settings(settings) && check_settings(settings) && read_digest(settings) &&

@@ -13,10 +13,11 @@ typedef struct {
     /* As given on the command line. */
     char *servers, *config, *digest_file, *label;
     int digest_fd;
-    double session_timeout, connect_timeout, wait, max_hold, lock_delay; /* s */
-    gboolean attempt, shared, verbose, quiet, timing, json, accept_unprotected;
+    char *session_timeout, *connect_timeout, *wait, *max_hold, *lock_delay; /* durations */
+    gboolean attempt, exclusive, shared, verbose, quiet, timing, json, accept_unprotected;
     bool accept_given; /* by a configuration; an earlier one counts */
     char *slots, *on_suspend, *on_ask;
+    char *text;        /* -c: the command, for /bin/sh */
     cmd_chosen busy;   /* the exit status of CMD_TAKEN */
     gint64 token_base; /* negative: not given */
     /* These follow from them. */
@@ -24,6 +25,7 @@ typedef struct {
     int32_t permits, count;
     int64_t wait_ms, max_hold_ms, connect_timeout_ms;
     int32_t session_timeout_ms, lock_delay_ms;
+    char *shell[4]; /* the command of -c */
 } cmd_settings;
 
 void cmd_settings_init(cmd_settings *settings);
@@ -31,12 +33,13 @@ void cmd_settings_init(cmd_settings *settings);
 int cmd_settings_end(cmd_settings *settings, int result);
 
 enum {
-    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared --on-ask */
+    CMD_OPTIONS_CLAIM = 1, /* -n -w -E -x --label --slots --shared --on-ask */
     CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing --on-ask */
     CMD_OPTIONS_KIND = 4,  /* --slots --shared */
     CMD_OPTIONS_WAIT = 8,  /* -w -E */
     CMD_OPTIONS_JSON = 16,
-    CMD_OPTIONS_DELAY = 32, /* --lock-delay */
+    CMD_OPTIONS_DELAY = 32,   /* --lock-delay */
+    CMD_OPTIONS_COMMAND = 64, /* -c */
 };
 
 /*
@@ -48,6 +51,8 @@ bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const c
 
 /* The command: all behind the first "--", wherever the paths stand; *argc loses it. NULL: there is none. */
 char **cmd_split_command(int *argc, char **argv);
+/* With -c *command is a shell that has its text. false, having said so: there are words behind "--", too. */
+bool cmd_settings_command(cmd_settings *settings, char ***command);
 
 /* The session's options by the settings, which must live as long as they are used. on_log_user may be set to the
  * address of a string. Where callbacks are dispatched, it is replaced by the reason why there is no connection

@@ -5,6 +5,7 @@
  *
  * It looks again and again, and stands in no queue. A contender that comes and goes between two looks is not seen.
  */
+#include "duration.h"
 #include "looker.h"
 #include "print.h"
 #include "queue.h"
@@ -68,7 +69,7 @@ static void add_line(const char *path, const cmd_queue *queue, const char *troub
 }
 
 /* Watch until a signal ends it, or standard output fails. */
-static void watch_on(const cmd_looker *looker, const char *path, double every) {
+static void watch_on(const cmd_looker *looker, const char *path, int64_t every_ms) {
     cmd_queue last = {0};
     pdk_status before = PDK_OK;
     bool first = true;
@@ -89,12 +90,12 @@ static void watch_on(const cmd_looker *looker, const char *path, double every) {
         first = false;
         if (!cmd_print_end())
             break;
-        g_usleep((gulong)(every * 1e6));
+        g_usleep((gulong)every_ms * 1000);
     } while (true);
     cmd_queue_clear(&last);
 }
 
-static int watch(const cmd_settings *settings, const char *path, double every) {
+static int watch(const cmd_settings *settings, const char *path, int64_t every_ms) {
     cmd_looker looker;
     on_terminal = isatty(STDOUT_FILENO) && !settings->json;
     if (!on_terminal && !settings->json && !cmd_print_json())
@@ -104,7 +105,7 @@ static int watch(const cmd_settings *settings, const char *path, double every) {
         end_on_signals();
         if (on_terminal)
             fputs(no_wrap, stdout);
-        watch_on(&looker, path, every);
+        watch_on(&looker, path, every_ms);
         status = CMD_SOFTWARE;
     }
     cmd_looker_close(&looker);
@@ -114,15 +115,16 @@ static int watch(const cmd_settings *settings, const char *path, double every) {
 int cmd_watch(int argc, char **argv) {
     cmd_settings settings;
     int status = CMD_USAGE;
-    double every = 1;
-    const GOptionEntry entries[] = {{"every", 0, 0, G_OPTION_ARG_DOUBLE, &every, "look so often; 1", "SECONDS"},
+    int64_t every_ms = 1000;
+    g_autofree char *every = NULL;
+    const GOptionEntry entries[] = {{"every", 0, 0, G_OPTION_ARG_STRING, &every, "look so often; 1s", "TIME"},
                                     {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     cmd_settings_init(&settings);
     if (cmd_settings_parse(&settings, &argc, &argv, "/path", CMD_OPTIONS_KIND | CMD_OPTIONS_JSON, entries)) {
-        if (!(every >= 0.05 && every <= 3600))
-            cmd_error("--every: seconds from 0.05 to 3600 are possible");
+        if (!cmd_duration("--every", every, 50, 3600000, &every_ms))
+            status = CMD_USAGE;
         else if (argc == 2)
-            status = watch(&settings, argv[1], every);
+            status = watch(&settings, argv[1], every_ms);
         else
             cmd_error("watch: one path is needed: paddock watch [option…] /path");
     }

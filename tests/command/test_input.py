@@ -154,6 +154,19 @@ class Numbers(Case):
                     self.refused(option, value, *arguments)
         self.assert_no_node()
 
+    def test_units_of_time(self):
+        """Every option of a time takes them; test_command_duration knows the meaning of each. No server is there, so each gets that far."""
+        work, away = (self.path, "--", "true"), ("-s", "127.0.0.1:1", "--connect-timeout", "1ms")
+        for status, verb, option, rest in ((69, "run", "--session-timeout", work), (69, "run", "--wait", work), (69, "run", "--lock-delay", work),
+                                           (69, "run", "--max-hold", work), (69, "run", "--timeout", work), (69, "elect", "--check-every", work),
+                                           (69, "elect", "--pause", work), (69, "job", "--every", work), (69, "job", "--at-least", work),
+                                           (69, "job", "--at-most", work), (69, "watch", "--every", (self.path,)),
+                                           (69, "ask", "--within", (self.path,)), (1, "doctor", "--idle", ())):
+            for value in ("1.5s", "0.025m"):
+                with self.subTest(verb=verb, option=option, value=value):
+                    self.paddock(status, verb, *away, option, value, *rest)
+        self.paddock(69, "run", "-s", "127.0.0.1:1", "--connect-timeout", "0.1s", *work)
+
     def test_tokens(self):
         for mark in ("", "x", "0", "-1", "5x", "9223372036854775808", "5:", "5:-1", "5:4294967296", "5:x"):
             self.paddock(64, "fence", "--create", self.file("fence"), mark, "--", "true")

@@ -34,6 +34,26 @@ class Statuses(Case):
         self.finish(holder, 128 + signal.SIGTERM)
         self.assert_no_node()
 
+    def test_habits_of_flock(self):
+        holder = self.hold()
+        for option in ("-n", "--nb", "--nonblock", "-xn", "-en"):
+            self.paddock(75, "run", option, self.path, "--", "true")
+        start = time.monotonic()
+        self.paddock(3, "run", "--timeout", "300ms", "-E", "3", self.path, "-c", "true")
+        self.assertGreaterEqual(time.monotonic() - start, 0.3)
+        holder.terminate()
+        self.finish(holder, 128 + signal.SIGTERM)
+        out, _ = self.paddock(4, "run", self.path, "-c", "echo $PADDOCK_PATH | tr l L; exit 4", env=dict(self.environment, SHELL="/usr/sbin/nologin"))
+        self.assertEqual(out, self.path.replace("l", "L") + "\n")
+        self.paddock(0, "run", "-x", "--command=", self.path)
+        leader = self.start("elect", self.path + "-e", "-c", "echo ready; exec sleep 60")
+        self.assertEqual(leader.stdout.readline(), "ready\n")
+        leader.terminate()
+        self.finish(leader, 128 + signal.SIGTERM)
+        self.paddock(5, "job", self.path + "-j", "-c", "exit 5")
+        for arguments in (["-c", "true", "--", "true"], ["-c"], ["-x", "--shared", "-c", "true"], ["-e", "--slots", "2", "-c", "true"]):
+            self.assertIn("paddock: ", self.paddock(64, "run", self.path, *arguments)[1])
+
     def test_inside_itself(self):
         """A command that asks for what its own paddock holds would wait for itself; only for that."""
         for outer, inner in (("run", "run"), ("run", "hold"), ("elect", "elect")):
