@@ -79,7 +79,7 @@ complete -c paddock -n '__paddock_verb elect' -l pause -x -d 'time, after a term
 complete -c paddock -n '__paddock_verb elect' -l listen -x -d '[address:]port: answer by HTTP'
 complete -c paddock -n '__paddock_verb elect' -l observe -d 'print each leader'
 complete -c paddock -n '__paddock_verb elect job wait show watch ls top check doctor ask break fence' -l json -d 'print JSON'
-complete -c paddock -n '__paddock_verb job' -l every -x -d 'the period: 90s, 15m, 1h, 7d'
+complete -c paddock -n '__paddock_verb job' -l every -x -d 'the period: 90s, 15m, 1h; or five fields of cron'
 complete -c paddock -n '__paddock_verb job' -l at -x -d 'HH:MM[:SS]: when a period ends and the next begins'
 complete -c paddock -n '__paddock_verb job' -l tz -x -d 'days of this time zone: Europe/Berlin'
 complete -c paddock -n '__paddock_verb job' -l at-least -x -d 'no other run so soon after the start of one'

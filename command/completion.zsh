@@ -82,7 +82,7 @@ _paddock() {
         ;;
     elect) _arguments -S $always $delay $asked $run $elect $json $text '1:path:' $command ;;
     job)
-        _arguments -S $always $asked $run $json $text '--every[the period\: 90s, 15m, 1h, 7d]:time:' \
+        _arguments -S $always $asked $run $json $text '--every[the period\: 90s, 15m, 1h; or five fields of cron]:time:' \
             '--at[when a period ends and the next begins]:HH\:MM[\:SS]:' '--tz[days of this time zone\: Europe/Berlin]:zone:' \
             '--at-least[no other run so soon after the start of one]:time:' '--at-most[end the command then]:time:' \
             '--retry[run in a period again whose run died]' '--keep[how many runs the record keeps]:number:' \

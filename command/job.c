@@ -163,10 +163,19 @@ static bool read_options(wanted *j) {
     j->options.history = j->keep;
     j->options.retry = j->retry ? PDK_JOB_RETRY_AT_ONCE : PDK_JOB_RETRY_NEXT_PERIOD;
     j->options.zone = j->zone;
-    if (j->at || j->zone)
-        j->options.every_ms = DAY_MS;
-    return cmd_duration("--every", j->every, 0, LONGEST_MS, &j->options.every_ms) &&
-           cmd_job_clock("--at", j->at, &j->options.at_ms) &&
+    if (cmd_job_is_schedule(j->every)) {
+        if (j->at) {
+            cmd_error("--at: --every names the times already, as cron does");
+            return false;
+        }
+        j->options.schedule = j->every;
+    } else {
+        if (j->at || j->zone)
+            j->options.every_ms = DAY_MS;
+        if (!cmd_duration("--every", j->every, 0, LONGEST_MS, &j->options.every_ms))
+            return false;
+    }
+    return cmd_job_clock("--at", j->at, &j->options.at_ms) &&
            cmd_duration("--at-least", j->at_least, 0, LONGEST_MS, &j->options.at_least_ms) &&
            cmd_duration("--at-most", j->at_most, 0, LONGEST_MS, &j->options.at_most_ms);
 }
@@ -194,7 +203,7 @@ int cmd_job(int argc, char **argv) {
     cmd_settings settings;
     wanted j = {.keep = 16};
     const GOptionEntry entries[] = {
-        {"every", 0, 0, G_OPTION_ARG_STRING, &j.every, "the period: 90s, 15m, 1h, 7d", "TIME"},
+        {"every", 0, 0, G_OPTION_ARG_STRING, &j.every, "the period: 90s, 15m, 1h, 7d; or cron's five fields", "TIME"},
         {"at", 0, 0, G_OPTION_ARG_STRING, &j.at, "when a period ends and the next begins; 00:00", "HH:MM[:SS]"},
         {"tz", 0, 0, G_OPTION_ARG_STRING, &j.zone, "days of this time zone: Europe/Berlin; UTC", "ZONE"},
         {"at-least", 0, 0, G_OPTION_ARG_STRING, &j.at_least, "no other run so soon after the start of one", "TIME"},

@@ -23,3 +23,5 @@ bool cmd_job_clock(const char *option, const char *text, int64_t *ms) {
         cmd_error("%s: a time of day from 00:00 to 23:59:59, with two digits each: 01:30", option);
     return good;
 }
+
+bool cmd_job_is_schedule(const char *text) { return text && (text[0] == '@' || strpbrk(text, " \t*")); }

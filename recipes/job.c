@@ -35,8 +35,10 @@ struct pdk_job {
     atomic_uint refs;
     struct pdk__queue *queue; /* of the lock */
     char *path, *record;      /* chroot included */
-    pdk_job_options options;  /* all but the identity and the zone */
-    GTimeZone *zone;          /* NULL: UTC */
+    pdk_job_options options;  /* all but the identity, the zone and the schedule */
+    GTimeZone *zone;          /* NULL: UTC, and no schedule */
+    bool scheduled;           /* the periods are those of `cron` */
+    struct pdk__job_cron cron;
     char who[PDK__JOB_WHO];
 };
 
@@ -67,9 +69,11 @@ static pdk_status read_options(const pdk_job_options *given, pdk_job_options *o)
                            o->retry);
     if (status == PDK_OK && (o->history < 1 || o->history > PDK__JOB_RUNS))
         status = pdk__fail(PDK_INVALID, "options: history is %d; from 1 to %d", o->history, PDK__JOB_RUNS);
+    if (status == PDK_OK && o->schedule && (o->every_ms || o->at_ms))
+        status = pdk__fail(PDK_INVALID, "options: every_ms and at_ms have to be 0 beside a schedule");
     if (status == PDK_OK && (o->at_ms < 0 || o->at_ms >= MAX(o->every_ms, 1)))
         status = pdk__fail(PDK_INVALID, "options: at_ms is %lld; from 0, and less than every_ms", (long long)o->at_ms);
-    if (status == PDK_OK && o->zone && (o->every_ms == 0 || o->every_ms % PDK__JOB_DAY != 0))
+    if (status == PDK_OK && o->zone && !o->schedule && (o->every_ms == 0 || o->every_ms % PDK__JOB_DAY != 0))
         status = pdk__fail(PDK_INVALID, "options: every_ms is %lld; in a zone it is a number of days, of %lld ms",
                            (long long)o->every_ms, (long long)PDK__JOB_DAY);
     return status == PDK_OK ? pdk__recipe_check_identity(o->identity) : status;
@@ -89,7 +93,17 @@ static pdk_status read_zone(const char *name, GTimeZone **zone) {
         name);
 }
 
-static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_options *o, GTimeZone *zone) {
+/* *cron stays without a schedule. */
+static pdk_status read_schedule(const char *text, struct pdk__job_cron *cron) {
+    if (!text || pdk__job_cron_parse(text, cron))
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID,
+                     "options: schedule is \"%s\", and names no time; write five fields, minute, hour, day of the "
+                     "month, month, day of the week, as \"30 2 * * *\"",
+                     text);
+}
+
+static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_options *o) {
     static const struct pdk__queue_kind kind = {
         .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false},
         .recipe = "job",
@@ -108,7 +122,7 @@ static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_op
     job->options = *o;
     job->options.identity = NULL;
     job->options.zone = NULL;
-    job->zone = zone;
+    job->options.schedule = NULL;
     pdk__job_name(o->identity ? o->identity : session->identity, job->who);
     g_free(lock);
     return job;
@@ -117,6 +131,7 @@ static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_op
 pdk_status pdk_job_new(pdk_session *session, const char *path, const pdk_job_options *options, pdk_job **out) {
     pdk_job_options o = PDK_JOB_OPTIONS_INIT;
     GTimeZone *zone = NULL;
+    struct pdk__job_cron cron = {0};
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_job_new");
     if (status == PDK_OK && strlen(session->hosts->chroot) + strlen(path) > ROOM)
         status =
@@ -124,10 +139,17 @@ pdk_status pdk_job_new(pdk_session *session, const char *path, const pdk_job_opt
     if (status == PDK_OK)
         status = read_options(options, &o);
     if (status == PDK_OK)
-        status = read_zone(o.zone, &zone);
+        status = read_schedule(o.schedule, &cron);
     if (status == PDK_OK)
-        *out = job_new(session, path, &o, zone);
-    return status;
+        status = read_zone(o.zone, &zone);
+    if (status != PDK_OK)
+        return status;
+    pdk_job *job = job_new(session, path, &o);
+    job->zone = o.schedule && !zone ? g_time_zone_new_utc() : zone;
+    job->scheduled = o.schedule != NULL;
+    job->cron = cron;
+    *out = job;
+    return PDK_OK;
 }
 
 pdk_job *pdk_job_ref(pdk_job *job) {
@@ -195,7 +217,8 @@ static void set_periods(const pdk_job *job, struct pdk__job_run *run) {
     run->edge = job->options.at_ms;
     if (!job->zone)
         return;
-    struct pdk__job_period period = pdk__job_period_at(job->zone, run->edge, run->every, run->start);
+    struct pdk__job_period period = job->scheduled ? pdk__job_cron_period(job->zone, &job->cron, run->start)
+                                                   : pdk__job_period_at(job->zone, run->edge, run->every, run->start);
     run->every = period.next;
     run->edge = MIN(period.end, PDK__JOB_LATEST);
 }
@@ -210,7 +233,7 @@ static void tell_other_periods(const struct asking *b, const struct pdk__job_run
     if (end != mine)
         pdk__log(b->job->queue->s, PDK_LOG_WARN,
                  "%s: %s has other periods: that of its run at %lld ends at %lld, and by our options at %lld; give all "
-                 "the same every_ms, at_ms and zone",
+                 "the same every_ms, at_ms, zone and schedule",
                  b->job->path, newest->who, (long long)newest->start, (long long)end, (long long)mine);
 }
 

@@ -21,6 +21,18 @@ struct pdk__job_period {
  * `every`, is its end, counted from midnight of its first day there. */
 struct pdk__job_period pdk__job_period_at(GTimeZone *zone, int64_t at, int64_t every, int64_t now);
 
+/* A cron expression: the numbers that its fields name, as bits. */
+struct pdk__job_cron {
+    uint64_t minutes, hours, days, months, weekdays;
+    bool either; /* a day is named by its number, or by its day of the week */
+};
+/* false: the text is none, or names no time at all. */
+bool pdk__job_cron_parse(const char *text, struct pdk__job_cron *cron);
+/* The first time from this one on that it names. Times are readings of clocks, in ms as if they showed UTC. */
+int64_t pdk__job_cron_next(const struct pdk__job_cron *cron, int64_t from);
+/* The period of a moment, if periods end at the times that the expression names, by clocks there. */
+struct pdk__job_period pdk__job_cron_period(GTimeZone *zone, const struct pdk__job_cron *cron, int64_t now);
+
 /* The runs of a record. The newest one that has not ended died, unless it stands. */
 pdk_job_runs *pdk__job_runs_new(const struct pdk__job_record *record, bool stands);
 

@@ -1,5 +1,5 @@
 /* The periods of a job in a time zone: each ends where the clocks there first show a certain time, of a day or of a
- * number of days.
+ * number of days; or the times that a cron expression names.
  *
  *     the clocks show        01:00   02:00        03:00   04:00      02:00   03:00        02:00   03:00
  *                              ├───────┼─ a gap ────┼───────┤          ├───────┼─ again ────┼───────┤
@@ -79,6 +79,20 @@ struct pdk__job_period pdk__job_period_at(GTimeZone *zone, int64_t at, int64_t e
             continue;
         if (first)
             return (struct pdk__job_period){.end = first, .next = edge - first};
+        first = edge;
+    }
+}
+
+struct pdk__job_period pdk__job_cron_period(GTimeZone *zone, const struct pdk__job_cron *cron, int64_t now) {
+    int64_t first = 0, wanted = shown_at(zone, now);
+    for (;;) {
+        wanted = pdk__job_cron_next(cron, wanted + 1);
+        int64_t day = wanted - wanted % PDK__JOB_DAY, edge = first_shown(zone, wanted);
+        /* Several times of a gap have one moment. */
+        if (edge <= MAX(now, first) || !has_days(zone, edge, day, PDK__JOB_DAY))
+            continue;
+        if (first)
+            return (struct pdk__job_period){.end = first, .next = MIN(edge - first, PDK__JOB_LONGEST)};
         first = edge;
     }
 }

@@ -11,9 +11,10 @@
  *
  * Periods count from 1970-01-01 00:00 UTC by the servers' clocks: with an hour they begin on the
  * hour, with a day at midnight. at_ms moves them, and zone makes days of them as the clocks of a
- * place show them. A run belongs to the period in which it started. A period should not end when
- * the fleet asks: of two processes that ask, one just before and one just after the end, both run.
- * So let at_ms be an hour at which nobody asks, or set at_least_ms.
+ * place show them. A schedule, as cron has it, names the ends of the periods instead. A run belongs
+ * to the period in which it started. A period should not end when the fleet asks: of two processes
+ * that ask, one just before and one just after the end, both run. So let at_ms be an hour at which
+ * nobody asks, or set at_least_ms.
  *
  * The runner has a hold, as of a lock. Nobody else runs while it is valid. A run stands for at most
  * at_most_ms. Then its hold is lost as PDK_REASON_OVERDUE, and another run may begin: at once, if
@@ -82,10 +83,16 @@ typedef struct pdk_job_options {
      * 86,400,000 ms each, though a day there may have an hour more or less. Copied. Default NULL:
      * UTC, and every_ms is any number. */
     const char *zone;
+    /* The times at which a period ends and the next one begins, in place of every_ms and at_ms,
+     * which are 0 then: a cron expression of five fields, as crontab(5) has it, such as "30 2 * *
+     * *", or one of its names, such as "@daily". Clocks of the zone show these times, or of UTC
+     * without one. Several times in a gap of the clocks are one, the first moment after it, and of
+     * a time that they show twice the first counts. Copied. Default NULL: no schedule. */
+    const char *schedule;
 } pdk_job_options;
 
 #define PDK_JOB_OPTIONS_INIT                                                                       \
-    {sizeof(pdk_job_options), 0, 0, 0, PDK_JOB_RETRY_NEXT_PERIOD, 16, NULL, 0, NULL}
+    {sizeof(pdk_job_options), 0, 0, 0, PDK_JOB_RETRY_NEXT_PERIOD, 16, NULL, 0, NULL, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

@@ -59,6 +59,16 @@ class Job(Case):
         self.paddock(0, "job", "--keep", "1", self.path, "--", "true")
         self.assertEqual([run["state"] for run in self.runs()], ["finished"])
 
+    def test_times_that_cron_names(self):
+        for fields in ("0 0 29 2 *", " @yearly", "@yearly"):
+            path = f"{self.path}-{len(fields)}"
+            if fields.startswith(" "):
+                self.paddock(64, "job", "--every", fields, path, "--", "true")
+                continue
+            self.paddock(0, "job", "--every", fields, path, "--", "true")
+            _, err = self.paddock(77, "job", "-v", "--every", fields, path, "--", "true")
+            self.assertRegex(err, r"the next run may start at \d+-(02-29|01-01)T00:00:00Z")
+
     def test_retry(self):
         runner = self.start("job", "--session-timeout", "2", self.path, *EVERY, "--", "sleep", "60")
         wait_for("the state", lambda: [run["state"] for run in self.runs()] == ["running"])
@@ -78,6 +88,9 @@ class Job(Case):
                                                                                 "-1:30", "01:3x", "noon", " 1:30", "1e0:0")),
                       *(("job", "--tz", zone, self.path, "--", "true") for zone in ("", "Europe/Nowhere", "/etc/localtime", "CEST", "../UTC")),
                       ("job", "--tz", "Europe/Berlin", "--every", "1h", self.path, "--", "true"),
+                      *(("job", "--every", fields, self.path, "--", "true") for fields in ("* * * *", "0 0 30 2 *", "60 * * * *", "@reboot", "@", " ")),
+                      ("job", "--every", "@daily", "--at", "01:30", self.path, "--", "true"),
+                      ("job", "--every", "@daily", "--tz", "Europe/Nowhere", self.path, "--", "true"),
                       ("job", "--at", "01:30", "--every", "1h", self.path, "--", "true"),
                       ("job", "--keep", "101", self.path, "--", "true"), ("job", self.path, self.path, "--", "true")):
             self.assertNotEqual(self.paddock(64, *words)[1], "", words)
@@ -135,6 +148,20 @@ class Zones(Case):
 
     def test_the_hour_that_is_not(self):
         self.assertEqual(self.nights("--at", "02:30", "--tz", "Europe/Berlin", first=(2027, 3, 27), hour=(3, 5)), [1, 1, 1])
+        self.path += "/cron"
+        self.assertEqual(self.nights("--every", "30 2 * * *", "--tz", "Europe/Berlin", first=(2027, 3, 27), hour=(3, 5)), [1, 1, 1])
+
+    def test_cron_asks_every_hour(self):
+        """The record decides: at 9:00 and 13:00 of working days a period begins, and the first ask in it runs."""
+        begun = datetime.datetime(2027, 3, 26, 7, 0, 20, tzinfo=datetime.timezone.utc)  # a Friday, 8:00 in Berlin; summer time begins on Sunday
+        ran = []
+        for hour in (0, 1, 2, 5, 6, 30, 50, 71, 72, 73):
+            self.set_clock(begun + datetime.timedelta(hours=hour))
+            process = self.start("job", "--every", "0 9,13 * * mon-fri", "--tz", "Europe/Berlin", self.path, "--", "true")
+            process.communicate(timeout=PATIENCE)
+            self.assertIn(process.returncode, (0, 77))
+            ran += [hour] if process.returncode == 0 else []
+        self.assertEqual(ran, [0, 1, 5, 72])
 
     def test_summer_time_ends(self):
         self.assertEqual(self.nights("--at", "01:30", "--tz", "Europe/Berlin", first=(2027, 10, 30)), [1, 1, 1])

@@ -133,6 +133,31 @@ START_TEST(once_in_a_period) {
 }
 END_TEST
 
+/* Two months that are not this one, so that the test is in one period. */
+START_TEST(times_that_cron_names) {
+    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+    int month = g_date_time_get_month(now);
+    g_autofree char *schedule = g_strdup_printf("30 2 15 %d,%d *", (month + 2) % 12 + 1, (month + 8) % 12 + 1);
+    make_it();
+    it.options.schedule = schedule;
+    pdk_job *a = job_of(it.a, it.path, &it.options);
+    it.options.zone = "+05:30";
+    pdk_job *b = job_of(it.b, it.path, &it.options);
+    memset(schedule, 'x', strlen(schedule)); /* it was copied */
+    job_finished(a, job_begun(a), 0);
+    int64_t next = newest(job_skipped(b))->next_ms;
+    ck_assert_int_eq(newest(job_skipped(a))->next_ms, next);
+    g_autoptr(GDateTime) end = g_date_time_new_from_unix_utc(next / 1000);
+    g_autofree char *shown = g_date_time_format(end, "%d %H:%M");
+    ck_assert_str_eq(shown, "15 02:30");
+    ck_assert_int_gt(next, g_get_real_time() / 1000 + 20 * (int64_t)DAY_MS);
+    ck_assert_int_lt(next, g_get_real_time() / 1000 + 200 * (int64_t)DAY_MS);
+    ck_assert_int_eq(next % (DAY_MS / 24 / 60), 0);
+    g_autofree char *text = job_text(it.path), *edge = g_strdup_printf("@%" G_GINT64_FORMAT " ", next);
+    ck_assert_msg(strstr(text, edge) != NULL, "%s", text);
+}
+END_TEST
+
 /* Half a day away from now, so that the test is in one period. */
 START_TEST(a_day_of_a_time_zone) {
     g_autoptr(GTimeZone) berlin = g_time_zone_new_identifier("Europe/Berlin");
@@ -317,8 +342,14 @@ static const struct {
     const char *word;
     int64_t every, at, least, most;
     int32_t retry, history;
-    const char *zone;
+    const char *zone, *schedule;
 } refused_options[] = {
+    {"every_ms and at_ms", .schedule = "@daily", .every = 1},
+    {"every_ms and at_ms", .schedule = "@daily", .at = 1},
+    {"names no time", .schedule = ""},
+    {"names no time", .schedule = "0 0 30 2 *"},
+    {"names no time", .schedule = "0 0 30 2 *", .zone = "Europe/Berlin"},
+    {"Europe/Nowhere", .schedule = "@daily", .zone = "Europe/Nowhere"},
     {"at_ms", .at = 1},
     {"at_ms", .every = 1000, .at = 1000},
     {"at_ms", .every = 1000, .at = -1},
@@ -345,6 +376,7 @@ START_TEST(options_are_checked) {
         o.retry = refused_options[i].retry;
         o.history = refused_options[i].history ? refused_options[i].history : o.history;
         o.zone = refused_options[i].zone;
+        o.schedule = refused_options[i].schedule;
         refused(pdk_job_new(it.a->session, "/a", &o, &job), PDK_INVALID, refused_options[i].word);
     }
     it.options.history = 0;
@@ -503,6 +535,7 @@ static Suite *make_suite(void) {
     TCase *all = ts_bench_case(suite, "job");
     tcase_add_test(all, once_in_a_period);
     tcase_add_test(all, a_day_of_a_time_zone);
+    tcase_add_test(all, times_that_cron_names);
     tcase_add_test(all, at_most_for);
     tcase_add_loop_test(all, a_run_that_died, 0, 2);
     tcase_add_test(all, lost_answers_are_settled);
