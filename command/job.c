@@ -9,6 +9,7 @@
 #include "verbs.h"
 #include "work.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { BEGIN_MS = 5000, FINISH_MS = 10000, KEEP_MOST = 100, DAY_MS = 86400000 };
 #define LONGEST_MS INT64_C(315576000000) /* ten years: of each duration of a job */
@@ -135,6 +136,22 @@ static int run_it(cmd_keeper *k, cmd_work *work, pdk_job *job, const char *name)
     return recorded == CMD_OK ? status : recorded;
 }
 
+/* The library's words about an option, with the name that it has here. */
+static void tell_refusal(void) {
+    static const char *const names[][2] = {{"options: schedule ", "--every "},
+                                           {"options: every_ms ", "--every "},
+                                           {"options: at_ms ", "--at "},
+                                           {"options: zone ", "--tz "}};
+    const char *text = pdk_last_error();
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        if (g_str_has_prefix(text, names[i][0])) {
+            cmd_error("%s%s", names[i][1], text + strlen(names[i][0]));
+            return;
+        }
+    }
+    cmd_error("%s", text);
+}
+
 static int run_command(cmd_work *work, cmd_keeper *k, const pdk_job_options *options, char **command) {
     pdk_job *job = NULL;
     char **const commands[] = {command};
@@ -144,7 +161,7 @@ static int run_command(cmd_work *work, cmd_keeper *k, const pdk_job_options *opt
     if (status == CMD_OK) {
         pdk_status answer = pdk_job_new(k->session, k->path, options, &job);
         if (answer)
-            cmd_error("%s", pdk_last_error());
+            tell_refusal();
         status = answer ? cmd_status(answer) : run_it(k, work, job, command[0]);
     }
     pdk_job_unref(job);

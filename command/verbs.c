@@ -117,6 +117,8 @@ void cmd_verb_miss(const char *name) {
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (strcmp(name, others[i].name) == 0)
             meant = others[i].verb;
+    if (name[0] == '/') /* a path, as other programs have it there */
+        meant = "run";
     if (!meant)
         meant = cmd_nearest(name, known, G_N_ELEMENTS(known));
     if (meant)

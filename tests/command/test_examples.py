@@ -345,7 +345,7 @@ class Help(unittest.TestCase):
                 self.assertEqual(subprocess.run([PADDOCK, *words], stdout=full, stderr=subprocess.DEVNULL, check=False).returncode, 70)
 
     def test_mistyped(self):
-        for words, meant in ((["rnu"], "run"), (["elct"], "elect"), (["lock"], "run"), (["list"], "ls"), (["help", "docter"], "doctor"),
+        for words, meant in ((["rnu"], "run"), (["elct"], "elect"), (["lock"], "run"), (["list"], "ls"), (["/a", "true"], "run"), (["help", "docter"], "doctor"),
                              (["run", "--shred", "/a", "--", "true"], "--shared"), (["run", "--time-out", "5", "/a", "--", "true"], "--timeout"),
                              (["hold", "-timeout", "5", "/a"], "--timeout"), (["show", "--jsn", "/a"], "--json"),
                              (["fence", "--craete", "f", "1", "--", "true"], "--create"), (["server", "--ensmble", "3"], "--ensemble")):

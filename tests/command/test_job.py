@@ -93,7 +93,7 @@ class Job(Case):
                       ("job", "--every", "@daily", "--tz", "Europe/Nowhere", self.path, "--", "true"),
                       ("job", "--at", "01:30", "--every", "1h", self.path, "--", "true"),
                       ("job", "--keep", "101", self.path, "--", "true"), ("job", self.path, self.path, "--", "true")):
-            self.assertNotEqual(self.paddock(64, *words)[1], "", words)
+            self.assertRegex(self.paddock(64, *words)[1], "^paddock: (?!options)", words)
         self.paddock(127, "job", self.path, "--", "/no/such/command")
         with open("/dev/full", "w") as full:
             self.assertIn("No space left", self.paddock(70, "job", "--history", self.path, stdout=full)[1])

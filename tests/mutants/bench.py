@@ -98,6 +98,8 @@ JUDGES = {
                                "tests/integration/refused.c"),
     "queries": server_program("tests/integration/test_queries.c", "tests/integration/elections.c",
                              "tests/integration/many_nodes.c", "tests/integration/refused.c"),
+    "cron": Judge("tests/unit/test_job_cron.c", "tests/support/common/*.c", "recipes/job_cron.c", "recipes/job_period.c",
+                  packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "jobs": server_program("tests/integration/test_job.c", "tests/integration/refused.c"),
     "sim": Judge("tests/sim/sim.c", "tests/sim/*.c", "tests/support/simulated/*.c", *LIBRARY, without=r"/test_",
                  packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"], needs="simulations"),

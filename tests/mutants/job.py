@@ -8,6 +8,8 @@ CORE = "src/core/job.c"
 WORLD = "tests/model/job_world.c"
 RECORD = "recipes/record.c"
 JOB = "recipes/job.c"
+CRON = "recipes/job_cron.c"
+PERIOD = "recipes/job_period.c"
 KEPT = "src/core/lease_lock.c"
 KEPT_WORLD = "tests/model/lease_lock_world.c"
 TENURE = "recipes/lease_lock_tenure.c"
@@ -49,6 +51,10 @@ MUTANTS = {
         ("record->count == 0 || newest->token != token", "record->count == 0")]),
     "job: a run that died is forgotten": (CORE, "job", [
         ("        record->runs[0].state = 'D';", "        record->runs[0].state = 'F', record->runs[0].end = record->runs[0].start;")]),
+    "job: both fields of days have to name it": (CRON, "cron", [
+        (".either = !stars[2] && !stars[4]", ".either = false")]),
+    "job: times of a gap end a period each": (PERIOD, "cron", [
+        ("        if (edge <= MAX(now, first) ||", "        if (edge <= now ||")]),
     "lease lock: a write names no version": (KEPT_WORLD, "kept", [
         ("    write->landed = write->version == w->now;", "    write->landed = 1;")]),
     "lease lock: a smaller token is not overtaken": (KEPT, "kept", [
