@@ -140,8 +140,7 @@ int cmd_hold(int argc, char **argv) {
                 .ready_fd = G_MININT,
                 .ready = g_string_new(NULL)};
     const GOptionEntry entries[] = {
-        {"ready-fd", 0, 0, G_OPTION_ARG_INT, &h.ready_fd,
-         "write the sequencer to it once held; end when its reader goes", "N"},
+        {"ready-fd", 0, 0, G_OPTION_ARG_INT, &h.ready_fd, "once held, write the sequencer to it", "N"},
         {"stdin", 0, 0, G_OPTION_ARG_NONE, &h.until_eof, "end when standard input ends", NULL},
         {"notify", 0, 0, G_OPTION_ARG_NONE, &h.wants_notify, "tell systemd: ready, the watchdog, stopping", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};

@@ -17,6 +17,7 @@ static const cmd_verb *verb;
 static char *names[NAMES]; /* its options, by their long names */
 static size_t names_count;
 static gboolean wants_help;
+static bool runs_command;
 
 /* Options of flock(1) that have no counterpart, and the reason. */
 static const struct {
@@ -74,7 +75,8 @@ static void tell_unknown(const char *text) {
     else if (meant)
         cmd_error("%s: there is no option %s; did you mean %s? See --help", verb->name, option, meant);
     else
-        cmd_error("%s: there is no option %s; see --help", verb->name, option);
+        cmd_error("%s: there is no option %s; see --help%s", verb->name, option,
+                  runs_command ? "; options of the command stand behind --" : "");
 }
 
 /* ---- the command line */
@@ -84,6 +86,7 @@ GOptionContext *cmd_options_new(const char *name, const char *usage) {
                                         {"?", '?', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &wants_help, NULL, NULL},
                                         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     verb = cmd_verb_find(name);
+    runs_command = strstr(usage, "-- command") != NULL;
     current = g_option_context_new(usage);
     forget_names();
     g_option_context_set_help_enabled(current, FALSE);

@@ -50,15 +50,15 @@ int cmd_settings_end(cmd_settings *settings, int result) {
 static void add_claim_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
     const GOptionEntry kind[] = {
         {"shared", 0, 0, G_OPTION_ARG_NONE, &s->shared, "the read/write lock at the path, to read", NULL},
-        {"slots", 0, 0, G_OPTION_ARG_STRING, &s->slots, "the semaphore of N permits at the path, K of them", "N[/K]"},
+        {"slots", 0, 0, G_OPTION_ARG_STRING, &s->slots, "K of the N permits of a semaphore", "N[/K]"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry wait[] = {
-        {"wait", 'w', 0, G_OPTION_ARG_STRING, &s->wait, "wait no longer: 5, 1.5s, 2m; --timeout is the same", "TIME"},
+        {"wait", 'w', 0, G_OPTION_ARG_STRING, &s->wait, "wait no longer: 5, 1.5s, 2m; or --timeout", "TIME"},
         {"timeout", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &s->wait, NULL, NULL},
         {"conflict-exit-code", 'E', 0, G_OPTION_ARG_INT, &s->busy.code, "exit status when it is taken; 75", "CODE"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry claim[] = {
-        {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait; --nonblock is the same", NULL},
+        {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait; or --nonblock", NULL},
         {"nonblock", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &s->attempt, NULL, NULL},
         {"nb", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &s->attempt, NULL, NULL},
         {"exclusive", 'x', 0, G_OPTION_ARG_NONE, &s->exclusive, "the lock, and not --shared: the default", NULL},
@@ -66,11 +66,11 @@ static void add_claim_entries(GOptionContext *context, cmd_settings *s, unsigned
         {"label", 0, 0, G_OPTION_ARG_FILENAME, &s->label, "appended to the identity that others see", "TEXT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry asked[] = {
-        {"on-ask", 0, 0, G_OPTION_ARG_STRING, &s->on_ask, "when somebody asks for the lock: ignore or term", "WHAT"},
+        {"on-ask", 0, 0, G_OPTION_ARG_STRING, &s->on_ask, "when somebody asks: ignore or term", "WHAT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-    const GOptionEntry delay[] = {{"lock-delay", 0, 0, G_OPTION_ARG_STRING, &s->lock_delay,
-                                   "after an end without a release nobody is granted for so long; 0", "TIME"},
-                                  {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry delay[] = {
+        {"lock-delay", 0, 0, G_OPTION_ARG_STRING, &s->lock_delay, "grant nobody so long after a crash; 0", "TIME"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_KIND))
         cmd_options_add(context, kind);
     if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_WAIT))
@@ -101,15 +101,13 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
     const GOptionEntry run[] = {
         {"timing", 0, 0, G_OPTION_ARG_NONE, &s->timing, "say when TERM and KILL come", NULL},
         {"max-hold", 0, 0, G_OPTION_ARG_STRING, &s->max_hold, "end the command after this time, with 124", "TIME"},
-        {"on-suspend", 0, 0, G_OPTION_ARG_STRING, &s->on_suspend, "when the connection is lost: ignore, stop or term",
-         "WHAT"},
+        {"on-suspend", 0, 0, G_OPTION_ARG_STRING, &s->on_suspend, "while cut off: ignore, stop or term", "WHAT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-    const GOptionEntry command[] = {{"command", 'c', 0, G_OPTION_ARG_FILENAME, &s->text,
-                                     "run this text by /bin/sh, in place of -- command", "TEXT"},
-                                    {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry command[] = {
+        {"command", 'c', 0, G_OPTION_ARG_FILENAME, &s->text, "run this by /bin/sh, in place of -- …", "TEXT"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry json[] = {{"json", 0, 0, G_OPTION_ARG_NONE, &s->json, "print JSON", NULL},
                                  {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-    cmd_options_add(context, always);
     add_claim_entries(context, s, options);
     if (options & CMD_OPTIONS_RUN)
         cmd_options_add(context, run);
@@ -117,6 +115,7 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         cmd_options_add(context, command);
     if (options & CMD_OPTIONS_JSON)
         cmd_options_add(context, json);
+    cmd_options_add(context, always);
 }
 
 /* Is it a pipe? To open one would wait for its writer. */
@@ -404,9 +403,9 @@ bool cmd_settings_command(cmd_settings *s, char ***command) {
 bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const char *usage, unsigned options,
                         const GOptionEntry *more) {
     g_autoptr(GOptionContext) context = cmd_options_new(**argv, usage);
-    add_entries(context, settings, options);
-    if (more)
+    if (more) /* the help has them in this order */
         cmd_options_add(context, more);
+    add_entries(context, settings, options);
     if (!cmd_options_parse(context, argc, argv))
         return false;
     cmd_quiet = settings->quiet;

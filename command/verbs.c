@@ -9,30 +9,34 @@
 const cmd_verb cmd_verbs[] = {
     {"run",
      "run a command while holding a lock",
-     "Waits for the lock at the path, runs the command, and releases the lock once nothing of the command is\n"
-     "left. If the lock is lost, the command is ended before anybody else can have it.",
+     "Waits for the lock at the path, runs the command, and releases the lock once\n"
+     "nothing of the command is left. If the lock is lost, the command is ended\n"
+     "before anybody else can have it.",
      {"paddock run /jobs/backup -- backup --all", "paddock run -n -E 0 /jobs/backup -- backup --all"},
      cmd_run},
     {"hold",
      "hold a lock without a command",
-     "Waits for the lock at the path, and holds it until TERM, INT or HUP comes. If the lock is lost, it ends\n"
-     "with 76 before anybody else can have the lock.",
+     "Waits for the lock at the path, and holds it until TERM, INT or HUP comes.\n"
+     "If the lock is lost, it ends with 76 before anybody else can have the lock.",
      {"paddock hold /jobs/backup", "paddock hold -w 10s --notify /jobs/backup"},
      cmd_hold},
     {"elect",
      "run a command while being the leader",
-     "Stands for the election at the path, and runs the command while this candidate leads, again and again.",
+     "Stands for the election at the path, and runs the command while this candidate\n"
+     "leads, again and again.",
      {"paddock elect --id \"$(hostname)\" /jobs/scheduler -- scheduler", "paddock elect --observe /jobs/scheduler"},
      cmd_elect},
     {"job",
      "run a command once per period across a fleet",
-     "Runs the command if no machine has run it in this period, and none runs it; otherwise it ends with 77.",
+     "Runs the command if no machine has run it in this period, and none runs it.\n"
+     "Otherwise it ends with 77.",
      {"paddock job --every 1h /jobs/report -- report",
       "paddock job --every \"30 2 * * *\" --tz Europe/Berlin /jobs/backup -- backup-all"},
      cmd_job},
     {"wait",
      "wait until a lock is free",
-     "Waits until nobody holds the lock at the path, and nobody waits for it. It takes nothing.",
+     "Waits until nobody holds the lock at the path, and nobody waits for it.\n"
+     "It takes nothing.",
      {"paddock wait /jobs/backup", "paddock wait -w 30s -E 1 /jobs/backup"},
      cmd_wait},
     {"show",
@@ -42,12 +46,14 @@ const cmd_verb cmd_verbs[] = {
      cmd_show},
     {"watch",
      "show a queue as it changes",
-     "Shows the holders and the waiters at the path as they change, until a signal ends it.",
+     "Shows the holders and the waiters at the path as they change, until a signal\n"
+     "ends it.",
      {"paddock watch /jobs/backup", "paddock watch --every 500ms --json /jobs/backup"},
      cmd_watch},
     {"ls",
      "list directories, and the recipes that work in them",
-     "Lists the path and the directories below it, with the recipe that works in each, its holders and waiters.",
+     "Lists the path and the directories below it, with the recipe that works in\n"
+     "each, its holders and waiters.",
      {"paddock ls", "paddock ls --json /jobs"},
      cmd_ls},
     {"top",
@@ -57,12 +63,14 @@ const cmd_verb cmd_verbs[] = {
      cmd_top},
     {"check",
      "check whether a sequencer still holds",
-     "Ends with 0 when the hold that the sequencer proves is still there, and with 1 when it is not.",
+     "Ends with 0 when the hold that the sequencer proves is still there, and with 1\n"
+     "when it is not.",
      {"paddock check \"$PADDOCK_SEQUENCER\"", "paddock check --json \"$PADDOCK_SEQUENCER\""},
      cmd_check},
     {"doctor",
      "test what is assumed of the servers",
-     "Tests what every hold assumes of the servers and of the tree. Each finding is printed with its fix.",
+     "Tests what every hold assumes of the servers and of the tree. Each finding is\n"
+     "printed with its fix.",
      {"paddock doctor", "paddock doctor --session-timeout 6s --json /jobs"},
      cmd_doctor_main},
     {"ask",
@@ -72,19 +80,22 @@ const cmd_verb cmd_verbs[] = {
      cmd_ask},
     {"break",
      "delete the node of a holder, if it has the token",
-     "Deletes the node of a holder that does not work any more, if it has the token that `paddock show` prints.",
+     "Deletes the node of a holder that does not work any more, if it has the token\n"
+     "that `paddock show` prints.",
      {"paddock break --token \"$token\" \"/jobs/backup/$node\"",
       "paddock break --json --token \"$token\" \"/jobs/backup/$node\""},
      cmd_break},
     {"fence",
      "run a command if a fence in a file admits its token",
-     "Runs the command if the fence in the file admits the token, since no later hold was admitted before.",
+     "Runs the command if the fence in the file admits the token, since no later\n"
+     "hold was admitted before.",
      {"paddock fence --create orders.fence \"$PADDOCK_TOKEN\" -- report",
-      "paddock fence --shared orders.fence \"$PADDOCK_TOKEN:$PADDOCK_HANDOVER\" -- report"},
+      "paddock fence orders.fence \"$PADDOCK_TOKEN:$PADDOCK_HANDOVER\" -- report"},
      cmd_fence},
     {"server",
      "start a throw-away ZooKeeper, for tests",
-     "Starts a throw-away ZooKeeper for tests. It is gone with its command, or with a signal.",
+     "Starts a throw-away ZooKeeper for tests. It is gone with its command, or with\n"
+     "a signal.",
      {"paddock server", "paddock server -- make check"},
      cmd_server_main},
     {"help",

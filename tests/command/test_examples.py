@@ -338,6 +338,7 @@ class Help(unittest.TestCase):
             text, _ = self.paddock(0, "help", verb)
             for word in ("-h", "--help", "-?"):
                 self.assertEqual(self.paddock(0, verb, word)[0], text)
+            self.assertEqual([line for line in text.splitlines() if len(line) > 80], [])
             self.assertRegex(text, rf"^[A-Z][^:]*\.\n\nUsage:\n  paddock {verb} ")
             self.assertRegex(text, rf"\n\nExamples:\n  paddock {verb}.*\n  paddock {verb}.*\n$")
         with open("/dev/full", "w", encoding="ascii") as full:
@@ -355,6 +356,7 @@ class Help(unittest.TestCase):
             _, err = self.paddock(64, *words)
             self.assertRegex(err, r"^paddock: [^\n]*\n$", words)
             self.assertNotIn("did you mean", err)
+        self.assertIn("behind --", self.paddock(64, "run", "/a", "ls", "-l")[1])
         self.assertNotIn("\x1b", self.paddock(64, "run", "--\x1b[2J", "/a")[1] + self.paddock(64, "\x1b[2J")[1])
 
     def test_habits_that_are_refused(self):
