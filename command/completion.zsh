@@ -100,7 +100,7 @@ _paddock() {
         ;;
     break) _arguments -S $always $json '--token[only if the node has this token]:token:' '1:node:' ;;
     check) _arguments -S $always $json '1:sequencer:' ;;
-    help) _arguments -S '--help[show the options]' "1:verb:(${verbs%%:*})" ;;
+    help) _arguments -S '--help[show the options]' "1:verb:(${(j: :)${(@)verbs%%:*}})" ;;
     fence)
         _arguments -S '--create[make the file if it is missing]' "--shared[the token is a reader's]" $json \
             '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' \
