@@ -34,6 +34,7 @@ struct report {
     uint32_t handover;
     int64_t token;
     int64_t from_ns, until_ns; /* CLOCK_BOOTTIME */
+    int64_t at_ns;             /* when this was reported */
     int64_t number;
     char who[8]; /* process and thread, "A3" */
     char word[16];

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* In milliseconds. */
 struct pace {
@@ -22,7 +23,8 @@ struct pace {
 };
 static const struct pace normal_pace = {4000, 3000, 700, 1500}, quick_pace = {2000, 1000, 300, 500};
 
-enum { TICK_MS = 500, PATIENCE_MS = 30000, FRESH_MS = 300, ATTEMPTS = 5 };
+/* A line about a moment is printed LATE_MS after it: until then reports about earlier moments may come. */
+enum { TICK_MS = 500, LATE_MS = 200, PATIENCE_MS = 30000, FRESH_MS = 300, ATTEMPTS = 5 };
 
 struct demo {
     struct deployment deployment;
@@ -32,9 +34,7 @@ struct demo {
     struct report lingers; /* the hold that a thread keeps; kind 0: none */
     int64_t beat_ns;       /* when it was last known to be valid */
     bool lingerer_lost;
-    int64_t tick_ns; /* the end of the current half second */
-    int turns;       /* acquisitions in this half second */
-    int64_t token;   /* the latest */
+    int64_t tick_ns; /* the end of the half second that is drawn next */
 };
 
 static bool is_same_hold(const struct report *a, const struct report *b) {
@@ -46,14 +46,12 @@ static void note_next(struct incident *incident, const struct report *report, co
         return;
     incident->next = *report;
     incident->next_ns = report->from_ns;
-    screen_say("%s has the lock now, token %" PRId64 ": %.1f s after %s was %s", report->who, report->token,
-               (double)(report->from_ns - incident->fault_ns) / 1e9, incident->victim.who, fate);
+    screen_say(report->from_ns, "%s has the lock now, token %" PRId64 ": %.1f s after %s was %s", report->who,
+               report->token, (double)(report->from_ns - incident->fault_ns) / 1e9, incident->victim.who, fate);
 }
 
 static void on_grant(struct demo *demo, const struct report *report) {
     grant_log_note(&demo->results.grant_log, report);
-    demo->turns += report->kind == REPORT_HELD;
-    demo->token = report->token;
     note_next(&demo->results.killed, report, "killed");
     note_next(&demo->results.paused, report, "stopped");
     if (report->kind == REPORT_LINGERS) {
@@ -64,7 +62,7 @@ static void on_grant(struct demo *demo, const struct report *report) {
 }
 
 static void on_lost(struct demo *demo, const struct report *report) {
-    screen_say("%s was told: LOST (%s), token %" PRId64, report->who, report->word, report->token);
+    screen_say(report->at_ns, "%s was told: LOST (%s), token %" PRId64, report->who, report->word, report->token);
     if (is_same_hold(report, &demo->lingers))
         demo->lingerer_lost = true;
     if (demo->results.paused.fault_ns != 0 && is_same_hold(report, &demo->results.paused.victim)) {
@@ -81,16 +79,16 @@ static void on_awake(struct demo *demo, const struct report *report) {
         return;
     if (report->kind == REPORT_WOKE && results->woke.kind == 0) {
         results->woke = *report;
-        screen_say("%s slept for %.1f s; its first pdk_hold_is_valid after waking says: %s", report->who,
+        screen_say(report->at_ns, "%s slept for %.1f s; its first pdk_hold_is_valid after waking says: %s", report->who,
                    (double)report->number / 1e3, report->word);
     } else if (report->kind == REPORT_NAIVE) {
         results->naive = *report;
-        screen_say("%s wrote with its old token %" PRId64 " without asking, and was told: %s", report->who,
-                   report->token, report->word);
+        screen_say(report->at_ns, "%s wrote with its old token %" PRId64 " without asking, and was told: %s",
+                   report->who, report->token, report->word);
     } else if (report->kind == REPORT_REFUSED) {
         results->refused = *report;
-        screen_say("the file REFUSES a write of %s: token %" PRId64 ", and it has seen %" PRId64, report->who,
-                   report->token, report->number);
+        screen_say(report->at_ns, "the file REFUSES a write of %s: token %" PRId64 ", and it has seen %" PRId64,
+                   report->who, report->token, report->number);
     }
 }
 
@@ -117,36 +115,59 @@ static void on_report(const struct report *report, void *user) {
         on_lost(demo, report);
         break;
     case REPORT_SESSION:
-        screen_say("%s's session has %s", report->who, report->word);
+        screen_say(report->at_ns, "%s's session has %s", report->who, report->word);
         break;
     case REPORT_TROUBLE:
         demo->results.troubles++;
-        screen_say("%s has trouble: %s", report->who, report->word);
+        screen_say(report->at_ns, "%s has trouble: %s", report->who, report->word);
         break;
     }
 }
 
-/* The text about the half second that is over. */
-static void note_of(const struct demo *demo, char *note, size_t size) {
-    const struct incident *incident = demo->results.paused.fault_ns ? &demo->results.paused : &demo->results.killed;
+/* Was the lock nobody's at that moment, since the holder was killed or stopped? */
+static bool is_pending(const struct incident *incident, int64_t at_ns) {
+    return incident->fault_ns != 0 && incident->fault_ns <= at_ns &&
+           (incident->next.token == 0 || incident->next_ns > at_ns);
+}
 
-    if (incident->fault_ns != 0 && incident->next.token == 0)
-        snprintf(note, size, "nobody: %c's session must expire", incident->victim.who[0]);
-    else if (demo->turns == 0)
+/* The text about the half second before tick_ns. */
+static void note_of(const struct demo *demo, bool held, char *note, size_t size) {
+    const struct results *results = &demo->results;
+    int64_t token = 0;
+    const int turns =
+        grant_log_turns(&results->grant_log, demo->tick_ns - TICK_MS * INT64_C(1000000), demo->tick_ns, &token);
+
+    if (is_pending(&results->killed, demo->tick_ns))
+        snprintf(note, size, "nobody: %c's session must expire", results->killed.victim.who[0]);
+    else if (is_pending(&results->paused, demo->tick_ns))
+        snprintf(note, size, "nobody: %c's session must expire", results->paused.victim.who[0]);
+    else if (turns > 0)
+        snprintf(note, size, "%3d turns, token %" PRId64, turns, token);
+    else if (held && demo->lingers.kind != 0)
         snprintf(note, size, "%s holds", demo->lingers.who);
     else
-        snprintf(note, size, "%3d turns, token %" PRId64, demo->turns, demo->token);
+        snprintf(note, size, "no turn");
 }
 
 static void draw(struct demo *demo) {
-    char cells[SCREEN_CELLS + 1], note[64];
+    char cells[SCREEN_CELLS_MOST + 1], note[64];
     const int64_t tick_ns = TICK_MS * INT64_C(1000000);
+    const int count = screen_cells();
 
-    grant_log_strip(&demo->results.grant_log, demo->tick_ns - tick_ns, tick_ns / SCREEN_CELLS, cells, SCREEN_CELLS);
-    note_of(demo, note, sizeof note);
-    screen_strip(cells, note);
-    demo->turns = 0;
+    grant_log_strip(&demo->results.grant_log, demo->tick_ns - tick_ns, tick_ns / count, cells, count);
+    note_of(demo, strspn(cells, ".") < (size_t)count, note, sizeof note);
+    screen_strip(demo->tick_ns, cells, note);
     demo->tick_ns += tick_ns;
+}
+
+/* Waits for reports until then. What was reported about the time until LATE_MS ago is on the screen then. */
+static void follow(struct demo *demo, int64_t until_ns) {
+    const int64_t late_ns = LATE_MS * INT64_C(1000000), begun_ns = demo_now();
+
+    deployment_wait(&demo->deployment, MIN(until_ns, demo->tick_ns + late_ns), on_report, demo);
+    while (begun_ns >= demo->tick_ns + late_ns)
+        draw(demo);
+    screen_show(begun_ns - late_ns);
 }
 
 /* Runs until the condition is true, or the time is over. False when it is not true, or when it was interrupted. */
@@ -156,9 +177,7 @@ static bool run_until(struct demo *demo, bool (*is_so)(const struct demo *demo),
     while (demo_now() < limit_ns && !deployment_interrupted()) {
         if (is_so && is_so(demo))
             return true;
-        deployment_wait(&demo->deployment, MIN(limit_ns, demo->tick_ns), on_report, demo);
-        if (demo_now() >= demo->tick_ns)
-            draw(demo);
+        follow(demo, limit_ns);
     }
     return !is_so && !deployment_interrupted();
 }
@@ -186,7 +205,8 @@ static struct process *linger(struct demo *demo, const char *name) {
         demo->lingers.kind = 0;
         if (!deployment_command(process, COMMAND_LINGER) || !run_until(demo, somebody_lingers, PATIENCE_MS))
             return NULL;
-        screen_say("%s holds on to the lock, token %" PRId64, demo->lingers.who, demo->lingers.token);
+        screen_say(demo->lingers.from_ns, "%s holds on to the lock, token %" PRId64, demo->lingers.who,
+                   demo->lingers.token);
         if (!run_for(demo, demo->pace.linger))
             return NULL;
         if (!demo->lingerer_lost && demo_now() - demo->beat_ns < FRESH_MS * INT64_C(1000000))
@@ -204,12 +224,12 @@ static bool kill_a_holder(struct demo *demo) {
         return false;
     incident->victim = demo->lingers;
     incident->fault_ns = demo_now();
-    screen_say("%s is killed: SIGKILL for process C. Its session of %d s has to expire", incident->victim.who,
-               demo->pace.session / 1000);
+    screen_say(incident->fault_ns, "%s is killed: SIGKILL for process C. Its session of %d s has to expire",
+               incident->victim.who, demo->pace.session / 1000);
     deployment_kill(&demo->deployment, process, on_report, demo);
     if (!run_until(demo, has_next_after_kill, PATIENCE_MS) || !deployment_add_worker(&demo->deployment, "D"))
         return false;
-    screen_say("a new process D takes the place of C");
+    screen_say(demo_now(), "a new process D takes the place of C");
     return run_until(demo, has_D, PATIENCE_MS);
 }
 
@@ -221,11 +241,12 @@ static bool stop_a_holder(struct demo *demo) {
         return false;
     incident->victim = demo->lingers;
     incident->fault_ns = demo_now();
-    screen_say("%s is stopped: SIGSTOP for process B, for longer than its session", incident->victim.who);
+    screen_say(incident->fault_ns, "%s is stopped: SIGSTOP for process B, for longer than its session",
+               incident->victim.who);
     if (!ts_pause(process->pid) || !run_until(demo, has_next_after_pause, PATIENCE_MS) ||
         !run_for(demo, demo->pace.beyond))
         return false;
-    screen_say("B runs again: SIGCONT");
+    screen_say(demo_now(), "B runs again: SIGCONT");
     return deployment_command(process, COMMAND_WRITE) && ts_resume(process->pid) &&
            run_until(demo, pause_is_over, PATIENCE_MS);
 }
@@ -236,22 +257,28 @@ static bool run_demo(struct demo *demo) {
 
     if (!deployment_open(&demo->deployment, demo->pace.session, demo->sabotage))
         return false;
-    printf("3 processes, A, B and C, of 4 threads each share one lock. ZooKeeper %s, sessions of %d s.\n",
-           ts_ensemble_hosts(demo->deployment.servers), demo->pace.session / 1000);
-    printf("The lock guards a file; its writer %s.\nBelow, a letter is 10 ms of the process that held the lock; "
-           "a dot: nobody did.\n\n",
-           demo->sabotage ? "has been SABOTAGED and trusts any token"
-                          : "refuses a token smaller than the largest seen");
+    screen_text("3 processes, A, B and C, of 4 threads each share one lock. ZooKeeper %s, sessions of %d s.",
+                ts_ensemble_hosts(demo->deployment.servers), demo->pace.session / 1000);
+    screen_text("The lock guards a file; its writer %s.", demo->sabotage
+                                                              ? "has been SABOTAGED and trusts any token"
+                                                              : "refuses a token smaller than the largest seen");
+    screen_text("Below, a letter is %d ms of the process that held the lock; a dot: nobody did.\n",
+                TICK_MS / screen_cells());
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         if (!deployment_add_worker(&demo->deployment, names[i]))
             return false;
-    screen_start(demo_now());
-    demo->tick_ns = demo_now() + TICK_MS * INT64_C(1000000);
+    const int64_t started_ns = demo_now();
+    screen_start(started_ns);
+    demo->tick_ns = started_ns + TICK_MS * INT64_C(1000000);
     bool completed = run_for(demo, demo->pace.calm) && kill_a_holder(demo) && run_for(demo, demo->pace.calm) &&
                      stop_a_holder(demo) && run_for(demo, demo->pace.calm);
     if (!deployment_interrupted())
         demo->results.bad_ends = deployment_quit(&demo->deployment, on_report, demo);
-    demo->results.ran_ns = demo_now() - begun_ns;
+    const int64_t ended_ns = demo_now();
+    demo->results.ran_ns = ended_ns - begun_ns;
+    while (demo->tick_ns <= ended_ns)
+        draw(demo);
+    screen_show(INT64_MAX);
     return completed;
 }
 

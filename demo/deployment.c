@@ -122,15 +122,18 @@ static void welcome(struct deployment *deployment, deployment_report_fn on_repor
     on_report(&report, user);
 }
 
+/* All that has been said, so that the order of the processes matters little. */
 static void hear(struct process *process, deployment_report_fn on_report, void *user) {
     struct report report;
 
-    if (channel_receive(process->fd, &report, sizeof report) == sizeof report) {
+    do {
+        if (channel_receive(process->fd, &report, sizeof report) != sizeof report) {
+            close(process->fd);
+            process->fd = -1;
+            return;
+        }
         on_report(&report, user);
-        return;
-    }
-    close(process->fd);
-    process->fd = -1;
+    } while (ts_fd_readable(process->fd, 0));
 }
 
 bool deployment_wait(struct deployment *deployment, int64_t until_ns, deployment_report_fn on_report, void *user) {
@@ -141,7 +144,7 @@ bool deployment_wait(struct deployment *deployment, int64_t until_ns, deployment
     for (int i = 0; i < count; i++)
         polled[i] = (struct pollfd){.fd = deployment->processes[i].fd, .events = POLLIN};
     polled[count] = (struct pollfd){.fd = deployment->listener, .events = POLLIN};
-    if (left <= 0 || poll(polled, (nfds_t)count + 1, (int)(left / 1000000) + 1) <= 0)
+    if (poll(polled, (nfds_t)count + 1, left > 0 ? (int)(left / 1000000) + 1 : 0) <= 0)
         return false;
     for (int i = 0; i < count; i++)
         if (polled[i].revents != 0)

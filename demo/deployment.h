@@ -36,7 +36,7 @@ bool deployment_add_worker(struct deployment *deployment, const char *name);
 struct process *deployment_find(struct deployment *deployment, const char *name);
 bool deployment_command(struct process *process, char command);
 
-/* Waits until then for reports, and passes those that come to on_report. True when there was any event. */
+/* Waits until then for reports, and passes on those that have come. True when there was any event. */
 bool deployment_wait(struct deployment *deployment, int64_t until_ns, deployment_report_fn on_report, void *user);
 
 /* Kills a process by SIGKILL, and passes on the reports that it has still sent. */

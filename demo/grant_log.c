@@ -77,6 +77,22 @@ void grant_log_strip(const struct grant_log *grant_log, int64_t from_ns, int64_t
     }
 }
 
+int grant_log_turns(const struct grant_log *grant_log, int64_t from_ns, int64_t until_ns, int64_t *token) {
+    int turns = 0;
+
+    for (guint i = grant_log->grants->len; i-- > 0;) {
+        const struct grant *grant = at(grant_log, i);
+
+        if (grant->from_ns >= until_ns)
+            continue;
+        *token = MAX(*token, grant->token);
+        turns += grant->from_ns >= from_ns;
+        if (grant->until_ns < from_ns - 1000000000)
+            break;
+    }
+    return turns;
+}
+
 int grant_log_threads(const struct grant_log *grant_log, const char *letters) {
     g_autoptr(GHashTable) threads = g_hash_table_new(g_str_hash, g_str_equal);
 

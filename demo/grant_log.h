@@ -27,6 +27,9 @@ void grant_log_note(struct grant_log *grant_log, const struct report *report);
 /* Fills cells that begin at from_ns with the letter of the process that held, '.' for none. cells gets a NUL. */
 void grant_log_strip(const struct grant_log *grant_log, int64_t from_ns, int64_t cell_ns, char *cells, int count);
 
+/* How many grants began in that time. *token is the latest token before its end, if there was one. */
+int grant_log_turns(const struct grant_log *grant_log, int64_t from_ns, int64_t until_ns, int64_t *token);
+
 /* How many different threads of the processes in letters had a grant. */
 int grant_log_threads(const struct grant_log *grant_log, const char *letters);
 

@@ -30,7 +30,8 @@ static bool is_stale(int64_t token, uint32_t handover) {
 }
 
 static void tell_refused(int64_t token, uint32_t handover, const char *who) {
-    struct report report = {.kind = REPORT_REFUSED, .token = token, .handover = handover, .number = largest_token};
+    struct report report = {
+        .kind = REPORT_REFUSED, .token = token, .handover = handover, .at_ns = demo_now(), .number = largest_token};
 
     snprintf(report.who, sizeof report.who, "%s", who);
     channel_send(demo, &report, sizeof report);

@@ -50,6 +50,7 @@ static struct {
 } lingering = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void tell(struct report report, const char *who, const pdk_hold *hold, const char *word) {
+    report.at_ns = demo_now();
     snprintf(report.who, sizeof report.who, "%s", who);
     snprintf(report.word, sizeof report.word, "%s", word);
     if (hold) {
