@@ -272,6 +272,51 @@ START_TEST(the_guide_names_each_metric) {
 }
 END_TEST
 
+/* Every `label="value"` of these labels, also with the quotes of JSON. */
+static void labels_exist(const char *file, const char *words, const char *all) {
+    GMatchInfo *match;
+    GRegex *regex =
+        g_regex_new("\\b(result|reason|silent)!?=\\\\?\"([a-z_]+)", (GRegexCompileFlags)0, (GRegexMatchFlags)0, NULL);
+    for (g_regex_match(regex, words, (GRegexMatchFlags)0, &match); g_match_info_matches(match);
+         g_match_info_next(match, NULL)) {
+        char *label = g_match_info_fetch(match, 1), *value = g_match_info_fetch(match, 2);
+        char *sample = g_strdup_printf("%s=\"%s\"", label, value);
+        ck_assert_msg(strstr(all, sample) != NULL, "%s: there is no %s", file, sample);
+        g_free(sample);
+        g_free(value);
+        g_free(label);
+    }
+    g_match_info_free(match);
+    g_regex_unref(regex);
+}
+
+/* What the alerts, their test and the dashboard ask for is what a scraper is given. */
+START_TEST(alerts_and_dashboard_name_samples) {
+    static const char *const files[] = {"alerts.yml", "alerts_test.yml", "grafana.json"};
+    const pdk_stats stats = known();
+    const char *all = text_with(&stats, &three_rows);
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+        char *path = g_build_filename(g_getenv("PDK_SOURCE"), "docs", "monitoring", files[i], NULL), *words = NULL;
+        ck_assert(g_file_get_contents(path, &words, NULL, NULL));
+        char **parts = g_strsplit(words, "paddock_", -1);
+        ck_assert_uint_gt(g_strv_length(parts), 10);
+        for (char **part = parts + 1; *part; part++) {
+            int length = (int)strspn(*part, "abcdefghijklmnopqrstuvwxyz_");
+            char *bare = g_strdup_printf("\npaddock_%.*s ", length, *part);
+            char *labelled = g_strdup_printf("\npaddock_%.*s{", length, *part);
+            ck_assert_msg(strstr(all, bare) || strstr(all, labelled), "%s: there is no figure paddock_%.*s", files[i],
+                          length, *part);
+            g_free(labelled);
+            g_free(bare);
+        }
+        labels_exist(files[i], words, all);
+        g_strfreev(parts);
+        g_free(words);
+        g_free(path);
+    }
+}
+END_TEST
+
 /* A family without a sample: nothing was held, so nothing is the least. */
 START_TEST(what_there_is_none_of_has_no_sample) {
     pdk_stats stats = known();
@@ -323,6 +368,6 @@ END_TEST
 
 int main(void) {
     return ts_run("stats_text", NULL, NULL, known_figures, figures_by_path, the_guide_names_each_metric,
-                  what_there_is_none_of_has_no_sample, the_locale_does_not_matter,
+                  alerts_and_dashboard_name_samples, what_there_is_none_of_has_no_sample, the_locale_does_not_matter,
                   the_longest_text_is_no_longer_than_documented, a_short_buffer_is_not_overrun, NULL);
 }
