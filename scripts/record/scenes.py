@@ -122,7 +122,7 @@ def busy(stage):
 VERBS = {
     "run": ["paddock run /free -- echo working", "paddock run -v /free -- echo working", "paddock run -n /jobs/backup -- echo working; echo status $?",
             "paddock run -w 1 /jobs/backup -- echo working; echo status $?", ("paddock run /jobs/backup -- echo working", 6),
-            "paddock run --slots 3 /pools/build -- sh -c 'echo token $PADDOCK_TOKEN'"],
+            "paddock run --slots 3 /pools/free -- sh -c 'echo token $PADDOCK_TOKEN'", "paddock run -n --slots 2 /pools/build -- true; echo status $?"],
     "hold": [("paddock hold /free", 2), ("paddock hold -v /jobs/backup", 4)],
     "elect": [("paddock elect /leaders/mine -- sh -c 'echo I lead; exec sleep 60'", 3), ("paddock elect --observe /leaders/scheduler", 2)],
     "show": ["paddock show /jobs/backup", "paddock show /pools/build", "paddock show /nowhere; echo status $?", "paddock show --json /jobs/backup"],

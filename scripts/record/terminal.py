@@ -13,7 +13,7 @@ import time
 SEQUENCE = re.compile(r"\x1b\[([0-9;?]*)([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]|\x1b[=>78M]")
 LONGEST = 100  # characters of a sequence that has not ended
 PLAIN = ("", False)  # colour, bold
-TYPED = 0.06  # seconds between keys
+TYPED, TYPING = 0.06, 0.9  # seconds between keys; where more happens sooner than that, more is on its way
 
 
 class Failed(Exception):
@@ -236,13 +236,8 @@ def merged(frames, seconds=0.06):
 
 
 def as_text(frames, rows):
-    """The frames as plain text, one below the other."""
-    parts, last = [], None
-    for at, top, found in merged(frames, 0.15):
-        lines = lines_of(found, top, rows)
-        while lines and not lines[-1]:
-            lines.pop()
-        if lines and lines != last:
-            parts.append(f"──── {at:.1f} s\n" + "\n".join(lines) + "\n")
-            last = lines
-    return "\n".join(parts)
+    """The frames as plain text, one below the other. A line that is being typed is left out."""
+    texts = [(at, "\n".join(lines_of(found, top, rows)).rstrip()) for at, top, found in merged(frames, 0.15)]
+    kept = [(at, text) for i, (at, text) in enumerate(texts)
+            if text and not (i + 1 < len(texts) and texts[i + 1][0] - at < TYPING and texts[i + 1][1].startswith(text))]
+    return "\n".join(f"──── {at:.1f} s\n{text}\n" for at, text in kept)
