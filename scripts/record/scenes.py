@@ -98,7 +98,7 @@ def typed(shell, *lines):
     """Types each line, and waits for the prompt. A line with a pause: (line, seconds) then Ctrl-C."""
     for line in lines:
         words, seconds = line if isinstance(line, tuple) else (line, None)
-        shell.type(words)
+        shell.type(words, key_by_key=False)
         if seconds is None:
             shell.until(r"\$\Z|\$ *\n*\Z")
         else:

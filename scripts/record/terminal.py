@@ -13,7 +13,7 @@ import time
 SEQUENCE = re.compile(r"\x1b\[([0-9;?]*)([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]|\x1b[=>78M]")
 LONGEST = 100  # characters of a sequence that has not ended
 PLAIN = ("", False)  # colour, bold
-TYPED, TYPING = 0.06, 0.9  # seconds between keys; where more happens sooner than that, more is on its way
+TYPED, SOON = 0.06, 0.9  # seconds between keys; where more happens within that time, it belongs together
 
 
 class Failed(Exception):
@@ -199,10 +199,16 @@ class Session:
             self.wait(0.05)
         self.wait(0.3)
 
-    def type(self, words, enter=True):
-        for key in words + ("\r" if enter else ""):
+    def type(self, words, enter=True, key_by_key=True):
+        """Types a line. Unless key_by_key, the frames do not show how it grows."""
+        begun = len(self.frames)
+        for key in words:
             os.write(self.terminal, key.encode())
             self.wait(TYPED)
+        if not key_by_key:
+            del self.frames[begun:-1]
+        if enter:
+            os.write(self.terminal, b"\r")
 
     def transcript(self):
         return as_text(self.frames, self.screen.rows)
@@ -236,8 +242,8 @@ def merged(frames, seconds=0.06):
 
 
 def as_text(frames, rows):
-    """The frames as plain text, one below the other. A line that is being typed is left out."""
+    """The frames as plain text, one below the other. Where more follows at once, only the last one is there."""
     texts = [(at, "\n".join(lines_of(found, top, rows)).rstrip()) for at, top, found in merged(frames, 0.15)]
     kept = [(at, text) for i, (at, text) in enumerate(texts)
-            if text and not (i + 1 < len(texts) and texts[i + 1][0] - at < TYPING and texts[i + 1][1].startswith(text))]
+            if text and not (i + 1 < len(texts) and texts[i + 1][0] - at < SOON and texts[i + 1][1].startswith(text))]
     return "\n".join(f"──── {at:.1f} s\n{text}\n" for at, text in kept)
