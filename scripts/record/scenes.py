@@ -10,6 +10,7 @@ from terminal import Failed, Session
 
 PROMPT = "$ "
 WIDE = 80
+CTRL_C, CTRL_Z = "\x03", "\x1a"
 
 
 class Stage:
@@ -20,7 +21,7 @@ class Stage:
         self.hosts, self.link, self.order = run.servers("--tick", tick)
         self.folder = tempfile.TemporaryDirectory()
         self.environment = {"PATH": f"{build / 'command'}:{os.environ['PATH']}", "HOME": self.folder.name, "TERM": "xterm", "LANG": "C.UTF-8",
-                            "PS1": PROMPT, "PADDOCK_SERVERS": self.hosts, "HISTFILE": "", "BASH_SILENCE_DEPRECATION_WARNING": "1"}
+                            "PS1": PROMPT, "PADDOCK_SERVERS": self.hosts, "CUT": self.link, "HISTFILE": "", "BASH_SILENCE_DEPRECATION_WARNING": "1"}
 
     def machine(self, name):
         """Begins a command that runs on a machine of that name. When its process is killed, all that it started is."""
@@ -94,17 +95,23 @@ def watch(build, columns, rows):
 
 # ---- each verb, for readers of this project: typed at a terminal of 80 columns
 
-def typed(shell, *lines):
-    """Types each line, and waits for the prompt. A line with a pause: (line, seconds) then Ctrl-C."""
-    for line in lines:
-        words, seconds = line if isinstance(line, tuple) else (line, None)
-        shell.type(words, key_by_key=False)
-        if seconds is None:
-            shell.until(r"\$\Z|\$ *\n*\Z")
-        else:
+PROMPTED = r"\$\n*\Z"
+
+
+def typed(stage, shell, line):
+    """A line, until the prompt is back. (line, seconds, key): a key is pressed after that time, and Ctrl-C after as long again.
+    (line, seconds, order): the servers get an order, and the line ends by itself."""
+    words, seconds, deed = line if isinstance(line, tuple) else (line, 0, "")
+    shell.type(words, key_by_key=False)
+    shell.wait(seconds)
+    if len(deed) > 1:
+        stage.order(deed)
+    elif deed:
+        shell.type(deed, enter=False)
+        if deed != CTRL_C:
             shell.wait(seconds)
-            shell.type("\x03", enter=False)
-            shell.until(r"\$\Z|\$ *\n*\Z")
+            shell.type(CTRL_C, enter=False)
+    shell.until(PROMPTED)
 
 
 def busy(stage):
@@ -121,14 +128,16 @@ def busy(stage):
 
 VERBS = {
     "run": ["paddock run /free -- echo working", "paddock run -v /free -- echo working", "paddock run -n /jobs/backup -- echo working; echo status $?",
-            "paddock run -w 1 /jobs/backup -- echo working; echo status $?", ("paddock run /jobs/backup -- echo working", 6),
+            "paddock run -w 1 /jobs/backup -- echo working; echo status $?", ("paddock run /jobs/backup -- echo working", 6, CTRL_C),
+            ("paddock run /free -- sleep 60", 2, CTRL_Z),
+            ("paddock run -s $CUT --session-timeout 4 /free -- sleep 60", 2, "cut victim"), "echo status $?",
             "paddock run --slots 3 /pools/free -- sh -c 'echo token $PADDOCK_TOKEN'", "paddock run -n --slots 2 /pools/build -- true; echo status $?"],
-    "hold": [("paddock hold /free", 2), ("paddock hold -v /jobs/backup", 4)],
-    "elect": [("paddock elect /leaders/mine -- sh -c 'echo I lead; exec sleep 60'", 3), ("paddock elect --observe /leaders/scheduler", 2)],
+    "hold": [("paddock hold /free", 2, CTRL_C), ("paddock hold /jobs/backup", 5, CTRL_C)],
+    "elect": [("paddock elect /leaders/mine -- sh -c 'echo I lead; exec sleep 60'", 3, CTRL_C), ("paddock elect --observe /leaders/scheduler", 2, CTRL_C)],
     "show": ["paddock show /jobs/backup", "paddock show /pools/build", "paddock show /nowhere; echo status $?", "paddock show --json /jobs/backup"],
-    "watch": [("paddock watch /jobs/backup", 3)],
+    "watch": [("paddock watch /jobs/backup", 3, CTRL_C)],
     "ls": ["paddock ls", "paddock ls /jobs", "paddock ls /nowhere; echo status $?"],
-    "top": [("paddock top", 3), "paddock top --json"],
+    "top": [("paddock top", 3, CTRL_C), "paddock top --json"],
     "wait": ["paddock wait /free && echo free", "paddock wait -w 1 /jobs/backup; echo status $?"],
     "check": ["paddock run /free -- sh -c 'paddock check \"$PADDOCK_SEQUENCER\"; echo status $?'", "paddock check nonsense; echo status $?"],
     "doctor": ["paddock doctor /; echo status $?"],
@@ -148,6 +157,7 @@ def verb(build, name, folder):
         busy(stage)
         shell = stage.shell(WIDE, 24)
         shell.until(r"^\$")
-        typed(shell, *VERBS[name])
+        for line in VERBS[name]:
+            typed(stage, shell, line)
         pathlib.Path(folder, f"{name}.txt").write_text(shell.transcript())
         shell.close()

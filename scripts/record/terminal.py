@@ -88,6 +88,10 @@ class Screen:
             self.erase(verb, numbers[0])
         elif verb in "ABCDG":
             self.move(verb, least)
+        elif verb == "P":
+            del self.cells.get(self.row, [])[self.column:self.column + least]
+        elif verb == "@":
+            self.cells.get(self.row, [])[self.column:self.column] = [(" ", PLAIN)] * least
 
     def paint(self, numbers):
         color, bold = self.style
