@@ -14,9 +14,9 @@ struct arguments {
     bool seeded, many, trace, history, no_shrink, no_vacuity;
 };
 
-static int usage(void) {
+static int usage(FILE *out) {
     fprintf(
-        stderr,
+        out,
         "usage: sim --minutes M [--jobs J] [--seed FIRST]     explore, by default with a job for each core\n"
         "       sim --schedules N [--jobs J] [--seed FIRST]   explore so many; one job, from seed 1\n"
         "       sim --seed N [--trace] [--history]            replay one\n"
@@ -27,7 +27,7 @@ static int usage(void) {
         "breaks a promise is made small, printed, shown and saved (--no-shrink: only named). --no-vacuity: a run in "
         "which\n"
         "some kind of fault did not happen is good as well. Exit status 1: a promise is broken.\n");
-    return 2;
+    return out == stdout ? 0 : 2;
 }
 
 /* ---- one schedule, here */
@@ -190,10 +190,12 @@ int main(int argc, char **argv) {
     static struct plan plan;
     struct arguments a = {.x = {.report_every = 10}};
     for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0)
+            return usage(stdout);
         if (take_flag(&a, argv[i]))
             continue;
         if (i + 1 == argc || !take_value(&a, argv[i], argv[i + 1]))
-            return usage();
+            return usage(stderr);
         i++;
     }
     if (a.x.jobs == 0)
@@ -203,7 +205,7 @@ int main(int argc, char **argv) {
     if (a.many)
         return run_many(&a);
     if (!a.seeded)
-        return usage();
+        return usage(stderr);
     plan_draw(&plan, a.x.first);
     plan_print(&plan, stdout);
     return play(&plan, a.trace, a.history);
