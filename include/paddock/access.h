@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access to the nodes that a session makes: the options `access` and `access_list` of a session
- * (session.h).
+/* Access control lists of the nodes that a session makes: the options `access` and `access_list` of
+ * a session (session.h).
  *
  * The nodes are those of claims and candidates, records, and directories that were missing. Nodes
  * that exist keep what they have. A client that queues in a directory, and leaves it, needs

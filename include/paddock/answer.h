@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers: the forms of calls that never wait, for programs that live on an event loop.
+/* Answers: asynchronous calls, which never wait, for programs that live on an event loop.
  *
  * A call that blocks asks the servers, or waits for something. Its form with `_async` does the same
  * without a thread that waits, and gives the answer to a callback. (The acquisitions, also with

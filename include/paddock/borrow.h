@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other work on the same ZooKeeper session: a program borrows the handle of the client library, for
- * nodes of its own, and gives it back.
+/* Other requests on the same ZooKeeper session: a program borrows the handle of the client library,
+ * for nodes of its own, and gives it back.
  *
  *     pdk_session_borrow ──► pdk_borrow_handle: zoo_acreate, zoo_awget … ──► pdk_borrow_release
  *                              │ session expires

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checking the same sequencers often: a checker asks ZooKeeper once, and a watch keeps the answer
- * current. pdk_session_check_sequencer asks each time.
+/* Checking the same sequencers, the proofs of holds, often: a checker asks ZooKeeper once, and a
+ * watch keeps the answer current. pdk_session_check_sequencer asks each time.
  *
  * How old an answer may be: PDK_OK says that the node stood within the last session timeout of the
  * checker's session, and that no deletion has been heard of since. With a connection a deletion is

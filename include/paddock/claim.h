@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A claim: one pending acquisition, of any recipe. (A set has claims of its own: set.h.) The calls
- * `pdk_…_acquire…_async` make claims, except for a job and for a lease lock, whose calls are
- * answers (answer.h).
+/* A claim: one pending acquisition of a lock or another right, without a thread that waits. (A set
+ * has claims of its own: set.h.) The calls `pdk_…_acquire…_async` make claims, except for a job and
+ * for a lease lock, whose calls are answers (answer.h).
  *
  *     pending ──granted, refused, timed out, cancelled, session ended──► fn is called, once
  *

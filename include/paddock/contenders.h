@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contenders on a path: a snapshot of the queue, oldest first.
+/* Contenders: the holder of a lock and the queue behind it at one moment, oldest first.
  *
  * These calls make one: pdk_lock_list, pdk_lock_holder, pdk_rwlock_list, pdk_semaphore_holders,
  * pdk_election_leader, pdk_election_list and pdk_session_break; and their forms with `_async`,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The election: of all candidates on a path one is the leader, the oldest.
+/* The election: leader election among the candidates on a path, of which the oldest leads.
  *
  *              join                     elected(hold)
  *     outside ──────► candidate ───────────────────────────► leader

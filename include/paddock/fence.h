@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fences: the resource's half of the token. A resource keeps the largest mark that it has admitted,
- * and refuses older ones. So a holder that slept through the loss of its lock cannot write over the
- * work of the next one.
+/* Fences: the check of fencing tokens, at the resource. A resource keeps the largest mark that it
+ * has admitted, and refuses older ones. So a holder that slept through the loss of its lock cannot
+ * write over the work of the next one.
  *
  *     grant 33 ── pause ───────────────────────────► write (33) ──► STALE
  *     grant 34 ──────► write (34) ──► admitted, the mark is 34

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The group: its members, and their data. Programs join it, and programs watch it.
+/* The group: group membership and service discovery. Programs join it with data of their own, and
+ * programs watch it.
  *
  *              join                     joined(hold)
  *     outside ──────► on its way ─────────────────────────► member

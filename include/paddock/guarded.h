@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A guarded znode: data in ZooKeeper itself that only the holder can write.
+/* A guarded znode: data in ZooKeeper itself that only the holder of a lock can write.
  *
  *     hold ──open── guarded znode ── get, set, create, delete ──close
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hold: the grant that a recipe gave, whichever recipe it was.
+/* A hold: a lock or another right that was granted, with its fencing token, validity and loss.
  *
  *     valid ──release──► released
  *       └──expired, lease over, node gone, session closed──► lost ──release──► released

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An interrupt: ends one thread's blocking acquisition, from another thread or from a signal
- * handler. It ends the claim of that thread, and no other claim.
+/* An interrupt: ends one thread's wait for a lock, from another thread or from a signal handler. It
+ * ends the claim of that thread, and no other claim.
  *
  *     lowered ──raise──► raised: acquisitions of the thread answer PDK_CANCELED
  *        ▲                 │

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The job: run once per period across a fleet.
+/* The job: work that runs once per period across a fleet, as a distributed cron has it.
  *
  *     begin ──► the hold of a run ──work──► finish(outcome)
  *        └────► PDK_SKIPPED: the last runs, and when the next one may begin
@@ -142,7 +142,7 @@ PDK_API const pdk_job_run *pdk_job_runs_run(const pdk_job_runs *runs, size_t ind
 /* Frees them. NULL is allowed. Does not wait. */
 PDK_API void pdk_job_runs_free(pdk_job_runs *runs);
 
-/* A job. Does not wait.
+/* Make a job. Does not wait.
  *   path     absolute, printable UTF-8, at most 500 bytes with the chroot. No empty, "." or ".."
  *            segment, and not "/". Without a chroot, not /zookeeper or below it. Its lock and its
  *            record stand below it.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lease lock: a lock that is kept across a crash or restart of its holder, until its own end.
+/* The lease lock: a lock that outlives its holder's session. It is kept across a crash or restart
+ * of its holder, until its own end.
  *
  *     acquire ──► held, and renewed ──release──► nobody's
  *        ▲              │ the holder dies, is cut off, or releases the hold alone
@@ -67,7 +68,7 @@ typedef struct pdk_lease_lock_options {
  *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_lease_lock_options_init(pdk_lease_lock_options *options, size_t size);
 
-/* A lease lock. Does not wait.
+/* Make a lease lock. Does not wait.
  *   path     absolute, printable UTF-8, at most 500 bytes with the chroot. No empty, "." or ".."
  *            segment, and not "/". Without a chroot, not /zookeeper or below it. Its lock and its
  *            record stand below it.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock: exclusive, fair between processes, shared by the threads of this one.
+/* The lock: a distributed lock for one holder at a time, fair between processes, shared by the
+ * threads of this one.
  *
  * ZooKeeper's sequence numbers are the order between processes. Threads that share one pdk_lock
  * queue in front of one znode. A release hands the lock over to the next of them and does not touch

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The naming of the znodes. It decides which other clients can contend on the same path. */
+/* The names of the znodes, as Apache Curator or kazoo have them. They decide which other clients
+ * can contend on the same path. */
 #ifndef PADDOCK_NAMING_H
 #define PADDOCK_NAMING_H
 

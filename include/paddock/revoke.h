@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Revocation: a holder is asked to let go, or its znode is deleted.
+/* Revocation: the holder of a lock is asked to let go, or its znode is deleted.
  *
  *     asker     ── pdk_session_request_release ──► the holder's znode ──► pdk_hold_on_request
  *     operator  ── pdk_session_break ──► the znode is deleted ──► LOST: PDK_REASON_NODE_GONE

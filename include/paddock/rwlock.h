@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The read/write lock: any number of readers, or one writer, in the order in which they came.
+/* The read/write lock: a distributed lock for any number of readers or one writer, in the order in
+ * which they came.
  *
  * A reader waits for the nearest writer ahead of it. A writer waits for the contender right ahead
  * of it. So no reader overtakes a writer that came before it, and a writer never waits for readers

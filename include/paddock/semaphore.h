@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The semaphore: at most `permits` at a time, in the order in which they came.
+/* The semaphore: a distributed counting semaphore, whose permits are granted in the order in which
+ * they were asked for.
  *
  *     <path>/locks    the queue. Only its first contender looks at the leases; each of the others
  *                     watches the one ahead of it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checking a sequencer against ZooKeeper. A sequencer is the printable proof of a hold that
- * pdk_hold_sequencer returns. Any client can check the sequencer of any other. */
+/* Checking a sequencer, the printable proof of a hold, against ZooKeeper. pdk_hold_sequencer
+ * returns one. Any client can check the sequencer of any other. */
 #ifndef PADDOCK_SEQUENCER_H
 #define PADDOCK_SEQUENCER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set: several rights that are held together, all of them or none.
+/* A set: several locks or other rights that are held together, all of them or none.
  *
  *     pdk_right rights[] = {pdk_right_lock(orders), pdk_right_read(prices),
  *                           pdk_right_permits(slots, 2)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of a session: its counts since it was opened, and its state now.
+/* The figures of a session, for monitoring: its counts since it was opened, and its state now.
  *
  *     counters    only grow: claims, losses, renewals, reconnects …
  *     histograms  of times: how long claims waited, how long holds lasted, how long renewals took

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answers of the calls, and the reason of a failure in words.
+/* The statuses that calls answer, and the reason of a failure in words.
  *
  * A status tells the caller how to go on, and not the event on the wire that it came from. Ask the
  * predicates below first, and the value after that. The comment, and the manual page, of each call

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The striped lock: n locks under one path, for more keys than there are locks.
+/* The striped lock: n distributed locks under one path, for more keys than there are locks.
  *
  *     <path>          the data of the node is the number of stripes
  *     <path>/0007     stripe 7, a lock as in lock.h. pdk_striped_stripe_of tells a key's stripe.

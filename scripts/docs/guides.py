@@ -9,6 +9,10 @@ import re
 
 from markdown_it import MarkdownIt
 
+from code_blocks import coloured
+
+
+PICTURES = (".svg", ".png", ".gif", ".webp")
 
 
 def reader():
@@ -49,6 +53,18 @@ class Guide:
                 self.headings.append((int(token.tag[1]), title, anchor))
         self.title = self.headings[0][1] if self.headings else path
         self.wanted = set()  # files and folders that are no guides, and are linked
+
+    def parts(self):
+        """(anchor, title, text) of what stands below each heading."""
+        found = [["", self.title, []]]
+        for token in self.tokens:
+            if token.type == "heading_open" and token.tag in ("h2", "h3"):
+                found.append([token.attrGet("id"), "", []])
+            elif token.type == "inline" and found[-1][1] == "":
+                found[-1][1] = text_of(token)
+            elif token.type == "inline":
+                found[-1][2].append(text_of(token))
+        return [(anchor, title, " ".join(texts)) for anchor, title, texts in found]
 
     def render(self, guides, home):
         """The HTML of the body. home: the page and the anchor of each name in the manual."""
@@ -92,15 +108,13 @@ class Guide:
 
 def page_of(root, path):
     """The page for a file or a folder that is no guide. Pictures are taken as they are."""
-    if path.endswith(".svg"):
+    if path.endswith(PICTURES):
         return path
     return path + ("/index.html" if (root / path).is_dir() else ".html")
 
 
 def fence(token):
     """A block of code; the file that it is from stands above it."""
-    _, _, source = token.info.strip().partition(" ")
+    language, _, source = token.info.strip().partition(" ")
     above = f'<p class="from">{html.escape(source)}</p>' if source else ""
-    return f"{above}<pre><code>{html.escape(token.content)}</code></pre>\n"
-
-
+    return f"{above}<pre><code>{coloured(token.content, language or 'text')}</code></pre>\n"

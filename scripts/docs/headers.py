@@ -16,7 +16,7 @@ import pathlib
 import re
 
 # These macros are no values: how a symbol is marked, and the table that an enum is made of.
-NOT_VALUES = {"PDK_API", "PDK_BEGIN_DECLS", "PDK_END_DECLS", "PDK_STATUS_MAP", "PDK_STATUS_ENUM"}
+NOT_VALUES = {"PDK_API", "PDK_MUST_USE", "PDK_BEGIN_DECLS", "PDK_END_DECLS", "PDK_STATUS_MAP", "PDK_STATUS_ENUM"}
 STATUS = re.compile(r'X\((\w+), (\d+), "([^"]*)"\)')
 
 
@@ -28,7 +28,7 @@ class Broken(Exception):
 class Declaration:
     kind: str  # function, callback, struct, enum, opaque or macro
     name: str
-    text: str  # as it stands in the header, without PDK_API
+    text: str  # as it stands in the header, without PDK_API and PDK_MUST_USE
     line: int
 
     @property
@@ -147,7 +147,7 @@ def declaration(kind, text, line):
     if "pdk__" in text.partition("{")[0]:
         return None
     if text.startswith(("PDK_API", "static inline")):
-        text = re.sub(r"^(PDK_API|static inline)\s+|\s*\{.*", "", text, flags=re.S).rstrip(";") + ";"
+        text = re.sub(r"^(PDK_API|static inline)\s+(PDK_MUST_USE\s+)?|\s*\{.*", "", text, flags=re.S).rstrip(";") + ";"
         return Declaration("function", re.search(r"(\w+)\(", text).group(1), text, line)
     if callback := re.match(r"typedef [^{;]*\(\*(\w+)\)\(", text):
         return Declaration("callback", callback.group(1), text, line)
@@ -228,14 +228,17 @@ class Reader:
 
 
 def with_overview(header):
-    """The page of the header comes first. It is the page of the type with its name, if there is one."""
-    wanted = header.page_name
+    """The page of the header comes first. It is the page of the type with its name, if there is one. Macros that stand alone have no name
+    that a page is found by: they are on that page, too."""
+    named = [page for page in header.pages if any(one.kind != "macro" for one in page.declarations)]
+    first = next((page for page in named if header.page_name in page.names), None) or Page(header, [])
+    first.overview = True
     for page in header.pages:
-        if wanted in page.names:
-            page.overview = True
-            header.pages.sort(key=lambda one: not one.overview)
-            return header
-    header.pages.insert(0, Page(header, [Unit([], [], 1)], overview=True))
+        if page not in named:
+            first.preamble = first.preamble or page.preamble
+            first.units += page.units
+    first.units = first.units or [Unit([], [], 1)]
+    header.pages = [first, *(page for page in named if page is not first)]
     return header
 
 

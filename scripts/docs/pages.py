@@ -1,4 +1,5 @@
 """A page of the manual, section 3, from a page of a header: what is put where."""
+import pathlib
 import re
 
 from headers import Broken, comment_lines
@@ -26,11 +27,22 @@ def in_text(unit):
     return " ".join(line.strip() for line in unit.comment)
 
 
-class Interface:
-    """All pages, by their names."""
+def read_examples(folder):
+    """The programs of a folder, by the pages that they are for: (the comment at the head, the rest of the text)."""
+    found = {}
+    for path in sorted(pathlib.Path(folder).glob("*.c")):
+        head = re.match(r"(/\*.*?\*/)\n", path.read_text(), re.S)
+        if not head:
+            raise Broken(f"{path}:1: no comment at the head says what the program does")
+        found[path.stem] = (comment_lines(head.group(1)), path.read_text()[head.end():])
+    return found
 
-    def __init__(self, headers):
-        self.headers = headers
+
+class Interface:
+    """All pages, by their names, and the examples."""
+
+    def __init__(self, headers, examples):
+        self.headers, self.examples = headers, examples
         self.pages = [page for header in headers.values() for page in header.pages]
         self.home = {name: page for page in self.pages for name in [page.name, *page.names]}
         with_table = next((header for header in headers.values() if header.statuses), None)
@@ -40,6 +52,12 @@ class Interface:
         for name in self.statuses:
             if name not in self.meanings:
                 raise Broken(f"{with_table.path}:1: {name}: no comment says what it means")
+        for page in self.pages:
+            if page.overview and page.name not in examples:
+                raise Broken(f"{page.header.path}:1: {page.name}: there is no example {page.name}.c")
+        for name in examples:
+            if name not in {page.name for page in self.pages}:
+                raise Broken(f"{name}.c: an example of no page")
 
     @staticmethod
     def read_common(header):
@@ -101,10 +119,10 @@ class Interface:
     def summary(self, page):
         """One line that says what a page is about."""
         unit = next((unit for unit in page.units if unit.section or unit.comment), None)
-        if page.preamble and not page.overview:
-            text = page.preamble
-        elif page.overview and (not unit or not unit.comment or unit.section):
+        if page.overview:
             text = page.header.head
+        elif page.preamble:
+            text = page.preamble
         elif unit.section:
             text = [unit.section]
         else:
@@ -118,6 +136,8 @@ class Interface:
         if colon:
             words = after if len(before.split()) <= 4 else before
         words = words.replace("`", "")
+        if words == "One more reference":
+            words = "References to a " + re.sub(r"^pdk_|_ref$", "", page.name).replace("_", " ")
         return words if re.match(r"[A-Z]{2}|[A-Z]\w*[A-Z_]", words) else words[0].lower() + words[1:]
 
 
@@ -148,6 +168,7 @@ class Maker:
         self.description()
         self.returns()
         self.thread_rules()
+        self.example()
         self.see_also()
         return "\n".join(out.lines) + "\n"
 
@@ -202,6 +223,8 @@ class Maker:
             first = first and not blocks
         if page.overview:
             self.contents()
+        elif not page.functions() and not any(d.kind == "callback" for d in page.declarations):
+            self.told_by()
 
     @staticmethod
     def title(one):
@@ -270,11 +293,10 @@ class Maker:
 
     def returns(self):
         out, page = self.out, self.page
-        out.add(".Sh RETURN VALUES")
-        functions = page.functions()
-        if not functions:
+        if not page.functions():
             self.returns_of_a_type()
             return
+        out.add(".Sh RETURN VALUES")
         first = True
         for unit in page.units:
             of_status = [f for f in unit.of("function") if f.returns == "pdk_status"]
@@ -311,28 +333,29 @@ class Maker:
         self.out.add(".El")
 
     def returns_of_a_type(self):
-        """A type returns nothing itself: which statuses the functions of the header answer, or where the type comes from."""
+        """Which statuses the functions of the header answer. Other pages of types have no such section."""
         out, page = self.out, self.page
-        if any(d.kind == "callback" for d in page.declarations) and len(page.declarations) == 1:
-            out.add("The function returns nothing.")
+        if page.name == "pdk_status":
+            out.add(".Sh RETURN VALUES", "Every function that can fail returns it.")
             return
         comments = " ".join(in_text(unit) for one in page.header.pages for unit in one.units) + " ".join(page.header.head)
         answered = {name for one in page.header.pages for unit in one.units for name, _ in statuses(self.parse(unit.comment, unit))}
         mentioned = [name for name in self.all.statuses
                      if page.name != "paddock" and (name in answered or re.search(rf"\b{name}\b", comments))]
-        if page.name == "pdk_status":
-            out.add("Every function that can fail returns it.")
+        if not page.overview or not mentioned and page.name != "paddock":
             return
-        if page.overview and (mentioned or page.name == "paddock"):
-            out.add("The functions of this header answer these statuses." if mentioned else "All statuses that a function can answer.",
-                    "The page of each function says which of them, and when.", ".Bl -tag -width Ds")
-            for name in mentioned or self.all.statuses:
-                out.add(f".It Dv {name}", self.all.statuses[name][1])
-            out.add(".El")
-            return
-        users = self.users()
-        out.add("It is a type, and returns nothing itself.", *(["These use it:"] if users else []))
-        out.lines.extend(f".Xr {name} 3" + (" ," if i < len(users) - 1 else " .") for i, name in enumerate(users))
+        out.add(".Sh RETURN VALUES",
+                "The functions of this header answer these statuses." if mentioned else "All statuses that a function can answer.",
+                "The page of each function says which of them, and when.", ".Bl -tag -width Ds")
+        for name in mentioned or self.all.statuses:
+            out.add(f".It Dv {name}", self.all.statuses[name][1])
+        out.add(".El")
+
+    def told_by(self):
+        """Where a type is met."""
+        if users := self.users():
+            self.out.add(".Pp", "These use it:")
+            self.out.lines.extend(f".Xr {name} 3" + (" ," if i < len(users) - 1 else " .") for i, name in enumerate(users))
 
     def users(self):
         """The names whose declarations, or members' comments, have a type of this page."""
@@ -384,6 +407,14 @@ class Maker:
         if wrong:
             out.add(*(["and"] if told else []), "answers" if one else "answer", ".Dv PDK_WRONG_THREAD", "when")
             out.text(sentences(wrong[0][1])[0].rstrip(".") + ".")
+
+    def example(self):
+        """The program of the page, as it stands in its file, behind what its comment says."""
+        if self.page.name in self.all.examples:
+            comment, text = self.all.examples[self.page.name]
+            self.out.add(".Sh EXAMPLES")
+            self.out.blocks(parse(comment))
+            self.out.add(".Bd -literal", *[plain(line) for line in text.rstrip("\n").split("\n")], ".Ed")
 
     def see_also(self):
         page, text = self.page, "\n".join(self.out.lines)
