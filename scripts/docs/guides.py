@@ -70,8 +70,10 @@ class Guide:
         """The HTML of the body. home: the page and the anchor of each name in the manual."""
         reader_ = reader()
         for token in self.tokens:
-            for child in token.children or []:
-                if child.type == "link_open":
+            for child in [token, *(token.children or [])]:
+                if child.type in ("html_block", "html_inline"):
+                    child.content = re.sub(r'\b(src|srcset|href)="([^"]+)"', lambda match: self.in_html(*match.groups(), guides), child.content)
+                elif child.type == "link_open":
                     child.attrSet("href", self.moved(child.attrGet("href"), guides))
                 elif child.type == "image":
                     self.wanted.add(self.resolve(child.attrGet("src")))
@@ -80,6 +82,14 @@ class Guide:
         reader_.add_render_rule("table_open", lambda *_: '<div class="wide"><table>\n')
         reader_.add_render_rule("table_close", lambda *_: "</table></div>\n")
         return reader_.renderer.render(self.tokens, reader_.options, {})
+
+    def in_html(self, name, href, guides):
+        """An attribute of HTML that stands in the page as it is: a picture between two others, or a link around one."""
+        if name == "href":
+            return f'href="{self.moved(href, guides)}"'
+        if not re.match(r"[a-z]+:", href):
+            self.wanted.add(self.resolve(href))
+        return f'{name}="{href}"'
 
     def resolve(self, href):
         return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), href))
