@@ -39,9 +39,9 @@ def read_examples(folder):
 
 
 class Interface:
-    """All pages, by their names, and the examples."""
+    """All pages, by their names, and the examples. Without examples it is the interface alone, of which no page is made."""
 
-    def __init__(self, headers, examples):
+    def __init__(self, headers, examples=None):
         self.headers, self.examples = headers, examples
         self.pages = [page for header in headers.values() for page in header.pages]
         self.home = {name: page for page in self.pages for name in [page.name, *page.names]}
@@ -52,10 +52,14 @@ class Interface:
         for name in self.statuses:
             if name not in self.meanings:
                 raise Broken(f"{with_table.path}:1: {name}: no comment says what it means")
+        if examples is not None:
+            self.check_examples()
+
+    def check_examples(self):
         for page in self.pages:
-            if page.overview and page.name not in examples:
+            if page.overview and page.name not in self.examples:
                 raise Broken(f"{page.header.path}:1: {page.name}: there is no example {page.name}.c")
-        for name in examples:
+        for name in self.examples:
             if name not in {page.name for page in self.pages}:
                 raise Broken(f"{name}.c: an example of no page")
 
