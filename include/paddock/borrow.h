@@ -58,8 +58,8 @@ typedef struct pdk_borrow pdk_borrow;
  *                    expiry and PDK_SESSION_REOPENED
  *   Common           PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error closed is never called. */
-PDK_API pdk_status pdk_session_borrow(pdk_session *session, void (*closed)(void *user), void *user,
-                                      pdk_borrow **out);
+PDK_API PDK_MUST_USE pdk_status pdk_session_borrow(pdk_session *session, void (*closed)(void *user),
+                                                   void *user, pdk_borrow **out);
 
 /* The handle: a zhandle_t * of <zookeeper/zookeeper.h>, valid until the borrow is returned. Does
  * not wait. NULL for NULL, and in the child of a fork. */

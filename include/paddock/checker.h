@@ -46,8 +46,9 @@ PDK_API pdk_status pdk_checker_options_init(pdk_checker_options *options, size_t
  *
  *   PDK_OK  *out is the checker, with one reference. Give it back with pdk_checker_unref.
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_checker_new(pdk_session *session, const pdk_checker_options *options,
-                                   pdk_checker **out);
+PDK_API PDK_MUST_USE pdk_status pdk_checker_new(pdk_session *session,
+                                                const pdk_checker_options *options,
+                                                pdk_checker **out);
 /* One more reference. Returns checker; NULL is allowed. */
 PDK_API pdk_checker *pdk_checker_ref(pdk_checker *checker);
 /* Gives a reference back. The last one ends the checker; no thread may be in a call on it then.

@@ -143,8 +143,9 @@ PDK_API pdk_status pdk_election_callbacks_init(pdk_election_callbacks *callbacks
  *
  *   PDK_OK  *out is the election, with one reference that pdk_election_unref gives back
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_election_new(pdk_session *session, const char *path,
-                                    const pdk_election_options *options, pdk_election **out);
+PDK_API PDK_MUST_USE pdk_status pdk_election_new(pdk_session *session, const char *path,
+                                                 const pdk_election_options *options,
+                                                 pdk_election **out);
 /* One more reference. Returns election; NULL is allowed. */
 PDK_API pdk_election *pdk_election_ref(pdk_election *election);
 /* Gives a reference back. The last unref leaves, as pdk_election_leave does. It stops no observer.
@@ -157,8 +158,8 @@ PDK_API void pdk_election_unref(pdk_election *election);
  *   PDK_OK       it is a candidate
  *   PDK_INVALID  it has a candidate already
  *   Common       PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_election_join(pdk_election *election,
-                                     const pdk_election_callbacks *callbacks);
+PDK_API PDK_MUST_USE pdk_status pdk_election_join(pdk_election *election,
+                                                  const pdk_election_callbacks *callbacks);
 /* Be a candidate no more. A leader is deposed (PDK_REASON_NONE). Never waits for the network, nor
  * for a callback. After PDK_OK no `elected`, `leader` or `failed` starts. `deposed` still comes
  * where it is due.
@@ -184,7 +185,8 @@ PDK_API pdk_status pdk_election_resign(pdk_election *election);
  *   PDK_NOT_HELD  it is no candidate by pdk_election_join, it left meanwhile, or `failed` is due
  *   PDK_CANCELED  this thread was interrupted (interrupt.h); it is a candidate still
  *   Common        PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
-PDK_API pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms, pdk_hold **out);
+PDK_API PDK_MUST_USE pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms,
+                                                  pdk_hold **out);
 
 /* List the leader, or all candidates. pdk_election_leader lists the leader alone: a list of one, or
  * of none. pdk_election_list lists all candidates, the leader first. Joining is not needed. Both
@@ -338,8 +340,9 @@ typedef struct pdk_service pdk_service;
  *   PDK_SYSTEM   the system has no thread left
  *   PDK_INVALID  the election has a candidate already
  *   Common       PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_service_start(pdk_election *election, pdk_service_fn fn, void *user,
-                                     const pdk_service_options *options, pdk_service **out);
+PDK_API PDK_MUST_USE pdk_status pdk_service_start(pdk_election *election, pdk_service_fn fn,
+                                                  void *user, const pdk_service_options *options,
+                                                  pdk_service **out);
 /* Signal the function to return. When it has returned, the service gives the leadership to the next
  * candidate and queues again behind all others. Does not wait.
  *

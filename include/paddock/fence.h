@@ -60,7 +60,7 @@ typedef struct pdk_fence pdk_fence;
  *   PDK_OK      *fence is new; end it with pdk_fence_close
  *   PDK_SYSTEM  no memory
  *   Common      PDK_INVALID */
-PDK_API pdk_status pdk_fence_new(pdk_fence **fence);
+PDK_API PDK_MUST_USE pdk_status pdk_fence_new(pdk_fence **fence);
 
 /* How pdk_fence_open treats a file that is missing. */
 typedef enum pdk_fence_open_how {
@@ -95,7 +95,8 @@ typedef enum pdk_fence_open_how {
  * for another process, with nothing done and nothing locked; or else the call comes back first. A
  * file that PDK_FENCE_CREATE has made stays. Asynchronous cancellation is not supported. The file's
  * descriptor is above 2, so no words of the program ever reach it. */
-PDK_API pdk_status pdk_fence_open(const char *path, pdk_fence_open_how how, pdk_fence **fence);
+PDK_API PDK_MUST_USE pdk_status pdk_fence_open(const char *path, pdk_fence_open_how how,
+                                               pdk_fence **fence);
 
 /* End a fence of either kind. No other call may use it any more. A mark in memory is gone, and one
  * in a file stays there. Does not wait. NULL is allowed. */
@@ -114,11 +115,12 @@ PDK_API void pdk_fence_close(pdk_fence *fence);
  *                have been raised
  *   PDK_FORKED   of a file: the fence was opened by the parent process
  *   Common       PDK_INVALID */
-PDK_API pdk_status pdk_fence_admit(pdk_fence *fence, int64_t token, uint32_t handover);
+PDK_API PDK_MUST_USE pdk_status pdk_fence_admit(pdk_fence *fence, int64_t token, uint32_t handover);
 /* The same for a shared hold, with the same statuses, and the same waits. The hand-over number of a
  * reader is 0, so a writer that was downgraded has a larger one: when its mark is above everything
  * admitted it counts as a writer's. */
-PDK_API pdk_status pdk_fence_admit_shared(pdk_fence *fence, int64_t token, uint32_t handover);
+PDK_API PDK_MUST_USE pdk_status pdk_fence_admit_shared(pdk_fence *fence, int64_t token,
+                                                       uint32_t handover);
 /* Raise the mark without a write. Call it right after the grant: from then on the former holder is
  * refused, also when the new one does not write for a while. The rule and the waits are as in
  * pdk_fence_admit.
@@ -160,8 +162,9 @@ PDK_API pdk_status pdk_fence_mark(pdk_fence *fence, int64_t *token, uint32_t *ha
  *   PDK_SYSTEM       the disk or the lock failed, and nothing was written, but the mark may have
  *                    been raised; or the write failed, and some of it may have been done
  *   Common           PDK_INVALID, FORKED */
-PDK_API pdk_status pdk_fence_write(pdk_fence *fence, int64_t token, uint32_t handover, int fd,
-                                   const void *bytes, size_t size, int64_t offset);
+PDK_API PDK_MUST_USE pdk_status pdk_fence_write(pdk_fence *fence, int64_t token, uint32_t handover,
+                                                int fd, const void *bytes, size_t size,
+                                                int64_t offset);
 
 /* ---- many fences in memory, by name
  *
@@ -178,7 +181,7 @@ typedef struct pdk_fence_map pdk_fence_map;
  *   PDK_OK      *map is new; end it with pdk_fence_map_close
  *   PDK_SYSTEM  no memory, or no random numbers
  *   Common      PDK_INVALID */
-PDK_API pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **map);
+PDK_API PDK_MUST_USE pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **map);
 /* End a map and its fences, whose marks are gone. No other call may use it any more. NULL is
  * allowed. */
 PDK_API void pdk_fence_map_close(pdk_fence_map *map);
@@ -192,10 +195,11 @@ PDK_API void pdk_fence_map_close(pdk_fence_map *map);
  *   PDK_LIMIT   the name is new, and the map has as many as it may
  *   PDK_SYSTEM  no memory for a new name
  *   Common      PDK_INVALID */
-PDK_API pdk_status pdk_fence_map_admit(pdk_fence_map *map, const void *name, size_t size,
-                                       int64_t token, uint32_t handover);
-PDK_API pdk_status pdk_fence_map_admit_shared(pdk_fence_map *map, const void *name, size_t size,
-                                              int64_t token, uint32_t handover);
+PDK_API PDK_MUST_USE pdk_status pdk_fence_map_admit(pdk_fence_map *map, const void *name,
+                                                    size_t size, int64_t token, uint32_t handover);
+PDK_API PDK_MUST_USE pdk_status pdk_fence_map_admit_shared(pdk_fence_map *map, const void *name,
+                                                           size_t size, int64_t token,
+                                                           uint32_t handover);
 PDK_API pdk_status pdk_fence_map_advance(pdk_fence_map *map, const void *name, size_t size,
                                          int64_t token, uint32_t handover);
 /* The mark of a name; (0, 0) of one that the map does not know. Each output may be NULL.

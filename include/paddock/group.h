@@ -115,9 +115,10 @@ PDK_API pdk_status pdk_member_callbacks_init(pdk_member_callbacks *callbacks, si
  *   PDK_OK     *out is the member, with one reference that pdk_member_unref gives back
  *   PDK_LIMIT  size is more than PDK_GROUP_DATA_MAX
  *   Common     PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_group_join(pdk_session *session, const char *path, const void *data,
-                                  size_t size, const pdk_member_callbacks *callbacks,
-                                  pdk_member **out);
+PDK_API PDK_MUST_USE pdk_status pdk_group_join(pdk_session *session, const char *path,
+                                               const void *data, size_t size,
+                                               const pdk_member_callbacks *callbacks,
+                                               pdk_member **out);
 /* One more reference. Returns member; NULL is allowed. Does not wait. */
 PDK_API pdk_member *pdk_member_ref(pdk_member *member);
 /* Gives a reference back. The last unref leaves, as pdk_member_leave does. Does not wait. NULL is
@@ -134,7 +135,8 @@ PDK_API void pdk_member_unref(pdk_member *member);
  *   PDK_NOT_HELD  it has left, or `failed` is due
  *   PDK_CANCELED  this thread was interrupted (interrupt.h); it goes on registering
  *   Common        PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
-PDK_API pdk_status pdk_member_wait(pdk_member *member, int64_t timeout_ms, pdk_hold **out);
+PDK_API PDK_MUST_USE pdk_status pdk_member_wait(pdk_member *member, int64_t timeout_ms,
+                                                pdk_hold **out);
 
 /* Change the data of the member. Blocks, at most timeout_ms, also until it is registered. The write
  * is a compare-and-set on the last write of this member. Calls of several threads take turns. From
@@ -208,6 +210,9 @@ typedef struct pdk_member_info {
 
 /* The members at one moment, oldest first. It never changes, and needs no session any more. */
 typedef struct pdk_group_view pdk_group_view;
+
+/* A view: the members of a group at one moment, its number, and the differences from the view
+ * before. */
 
 /* One more reference. Returns view; NULL is allowed. Any thread may call it; it does not wait. */
 PDK_API pdk_group_view *pdk_group_view_ref(pdk_group_view *view);

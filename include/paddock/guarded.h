@@ -51,8 +51,8 @@ typedef struct pdk_guarded pdk_guarded;
  *
  *   PDK_OK  it is open, and no older holder can write any more
  *   Common  PDK_CLOSED, AUTH, WRONG_THREAD */
-PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms,
-                                    pdk_guarded **out);
+PDK_API PDK_MUST_USE pdk_status pdk_guarded_open(pdk_hold *hold, const char *path,
+                                                 int64_t timeout_ms, pdk_guarded **out);
 
 /* The answer of pdk_guarded_open_async.
  *   status   one that pdk_guarded_open answers
@@ -69,8 +69,9 @@ typedef void (*pdk_guarded_opened_fn)(pdk_status status, pdk_guarded *guarded, v
  *   PDK_OK       fn will be called. It gets the znode, or a status of pdk_guarded_open
  *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
-PDK_API pdk_status pdk_guarded_open_async(pdk_hold *hold, const char *path, int64_t timeout_ms,
-                                          pdk_guarded_opened_fn fn, void *user);
+PDK_API PDK_MUST_USE pdk_status pdk_guarded_open_async(pdk_hold *hold, const char *path,
+                                                       int64_t timeout_ms, pdk_guarded_opened_fn fn,
+                                                       void *user);
 
 /* Read the payload. It is the one that the last write left, and the hold is still valid afterwards.
  * Blocks, at most timeout_ms.

@@ -150,8 +150,8 @@ PDK_API void pdk_job_runs_free(pdk_job_runs *runs);
  *
  *   PDK_OK  *out is the job, with one reference that pdk_job_unref gives back
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_job_new(pdk_session *session, const char *path,
-                               const pdk_job_options *options, pdk_job **out);
+PDK_API PDK_MUST_USE pdk_status pdk_job_new(pdk_session *session, const char *path,
+                                            const pdk_job_options *options, pdk_job **out);
 /* One more reference. Returns job; NULL is allowed. Does not wait. */
 PDK_API pdk_job *pdk_job_ref(pdk_job *job);
 /* Gives a reference back. A run goes on: its hold is the caller's. NULL is allowed. Does nothing in
@@ -185,8 +185,8 @@ PDK_API void pdk_job_unref(pdk_job *job);
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_CANCELED       this thread was interrupted (interrupt.h)
  *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
-PDK_API pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **hold,
-                                   pdk_job_runs **runs);
+PDK_API PDK_MUST_USE pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **hold,
+                                                pdk_job_runs **runs);
 
 /* The answer of pdk_job_acquire_async.
  *   status  one that pdk_job_acquire answers, but for PDK_CANCELED and PDK_WRONG_THREAD
@@ -208,8 +208,8 @@ typedef void (*pdk_job_acquired_fn)(pdk_status status, pdk_hold *hold, pdk_job_r
  *   PDK_OK       fn will be called. It gets the hold, or a status of pdk_job_acquire
  *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
-PDK_API pdk_status pdk_job_acquire_async(pdk_job *job, int64_t timeout_ms, pdk_job_acquired_fn fn,
-                                         void *user);
+PDK_API PDK_MUST_USE pdk_status pdk_job_acquire_async(pdk_job *job, int64_t timeout_ms,
+                                                      pdk_job_acquired_fn fn, void *user);
 
 /* Tell the outcome of a run, and release its hold. Blocks, at most timeout_ms; two round trips.
  *   hold     of pdk_job_acquire of this job

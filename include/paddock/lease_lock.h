@@ -76,8 +76,9 @@ PDK_API pdk_status pdk_lease_lock_options_init(pdk_lease_lock_options *options, 
  *
  *   PDK_OK  *out is the lease lock, with one reference that pdk_lease_lock_unref gives back
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_lease_lock_new(pdk_session *session, const char *path,
-                                      const pdk_lease_lock_options *options, pdk_lease_lock **out);
+PDK_API PDK_MUST_USE pdk_status pdk_lease_lock_new(pdk_session *session, const char *path,
+                                                   const pdk_lease_lock_options *options,
+                                                   pdk_lease_lock **out);
 /* One more reference. Returns lock; NULL is allowed. Does not wait. */
 PDK_API pdk_lease_lock *pdk_lease_lock_ref(pdk_lease_lock *lock);
 /* Gives a reference back. The last unref ends the calls that wait for the lock (PDK_CANCELED). A
@@ -114,7 +115,8 @@ PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
  *   PDK_CANCELED       this thread was interrupted (interrupt.h), or the last reference was given
  *                      back
  *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
-PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_ms, pdk_hold **out);
+PDK_API PDK_MUST_USE pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_ms,
+                                                       pdk_hold **out);
 /* Acquire the lock, or take it back, without waiting, as pdk_lease_lock_acquire does: the answer
  * goes to fn, once, as a callback (answer.h, which also says when it comes). Any thread may call
  * it, also in a callback. There is no claim: the last pdk_lease_lock_unref calls it off
@@ -126,8 +128,9 @@ PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_
  *   PDK_OK       fn will be called. It gets the hold, or a status of pdk_lease_lock_acquire
  *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
-PDK_API pdk_status pdk_lease_lock_acquire_async(pdk_lease_lock *lock, int64_t timeout_ms,
-                                                pdk_acquired_fn fn, void *user);
+PDK_API PDK_MUST_USE pdk_status pdk_lease_lock_acquire_async(pdk_lease_lock *lock,
+                                                             int64_t timeout_ms, pdk_acquired_fn fn,
+                                                             void *user);
 
 /* Give the lock up, so that the next one need not wait for its end, and release the hold. Blocks,
  * at most timeout_ms.

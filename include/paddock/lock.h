@@ -81,8 +81,8 @@ PDK_API pdk_status pdk_lock_options_init(pdk_lock_options *options, size_t size)
  *
  *   PDK_OK  *out is the lock, with one reference that pdk_lock_unref gives back
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_lock_new(pdk_session *session, const char *path,
-                                const pdk_lock_options *options, pdk_lock **out);
+PDK_API PDK_MUST_USE pdk_status pdk_lock_new(pdk_session *session, const char *path,
+                                             const pdk_lock_options *options, pdk_lock **out);
 /* One more reference. Returns lock; NULL is allowed. */
 PDK_API pdk_lock *pdk_lock_ref(pdk_lock *lock);
 /* Gives a reference back. The last unref cancels the claims of the lock (PDK_CANCELED), and leaves
@@ -117,7 +117,8 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *   PDK_MISMATCH       the others on the path have another lock_delay_ms
  *   PDK_DAMAGED        with a lock_delay_ms: <path>/delay has something else than a number in it
  *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
-PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out);
+PDK_API PDK_MUST_USE pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms,
+                                                 pdk_hold **out);
 
 /* The same acquisition without waiting: fn gets the result. The claim belongs to no thread. Its
  * hold never causes PDK_DEADLOCK, and no reentrant acquisition shares it.
@@ -135,8 +136,9 @@ PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold
  *           reasons listed above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
-PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
-                                          void *user, pdk_claim **out);
+PDK_API PDK_MUST_USE pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms,
+                                                       pdk_acquired_fn fn, void *user,
+                                                       pdk_claim **out);
 
 /* List the queue, or the holder. pdk_lock_list lists the queue, the holder first. pdk_lock_holder
  * lists the holder alone: a list of one, or of none when the lock is free. Both block, at most

@@ -64,8 +64,8 @@ PDK_API pdk_status pdk_rwlock_options_init(pdk_rwlock_options *options, size_t s
  *
  *   PDK_OK  *out is the lock, with one reference that pdk_rwlock_unref gives back
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_rwlock_new(pdk_session *session, const char *path,
-                                  const pdk_rwlock_options *options, pdk_rwlock **out);
+PDK_API PDK_MUST_USE pdk_status pdk_rwlock_new(pdk_session *session, const char *path,
+                                               const pdk_rwlock_options *options, pdk_rwlock **out);
 /* One more reference. Returns lock; NULL is allowed. */
 PDK_API pdk_rwlock *pdk_rwlock_ref(pdk_rwlock *lock);
 /* Gives a reference back. The last unref cancels the claims of the lock (PDK_CANCELED), and leaves
@@ -105,8 +105,10 @@ PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
  *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD
  *
  * Only blocking acquisitions know their thread, until pdk_hold_detach_thread. */
-PDK_API pdk_status pdk_rwlock_acquire_read(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
-PDK_API pdk_status pdk_rwlock_acquire_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
+PDK_API PDK_MUST_USE pdk_status pdk_rwlock_acquire_read(pdk_rwlock *lock, int64_t timeout_ms,
+                                                        pdk_hold **out);
+PDK_API PDK_MUST_USE pdk_status pdk_rwlock_acquire_write(pdk_rwlock *lock, int64_t timeout_ms,
+                                                         pdk_hold **out);
 
 /* The same acquisitions without waiting: fn gets the result. The claim belongs to no thread, so its
  * hold never causes PDK_DEADLOCK or PDK_UPGRADE.
@@ -124,10 +126,12 @@ PDK_API pdk_status pdk_rwlock_acquire_write(pdk_rwlock *lock, int64_t timeout_ms
  *           above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
-PDK_API pdk_status pdk_rwlock_acquire_read_async(pdk_rwlock *lock, int64_t timeout_ms,
-                                                 pdk_acquired_fn fn, void *user, pdk_claim **out);
-PDK_API pdk_status pdk_rwlock_acquire_write_async(pdk_rwlock *lock, int64_t timeout_ms,
-                                                  pdk_acquired_fn fn, void *user, pdk_claim **out);
+PDK_API PDK_MUST_USE pdk_status pdk_rwlock_acquire_read_async(pdk_rwlock *lock, int64_t timeout_ms,
+                                                              pdk_acquired_fn fn, void *user,
+                                                              pdk_claim **out);
+PDK_API PDK_MUST_USE pdk_status pdk_rwlock_acquire_write_async(pdk_rwlock *lock, int64_t timeout_ms,
+                                                               pdk_acquired_fn fn, void *user,
+                                                               pdk_claim **out);
 
 /* List the queue, readers and writers, oldest first. pdk_contenders_is_shared tells them apart.
  * Blocks, at most timeout_ms. With 0 there is no time for an answer.

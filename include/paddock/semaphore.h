@@ -77,8 +77,10 @@ PDK_API pdk_status pdk_semaphore_options_init(pdk_semaphore_options *options, si
  *
  *   PDK_OK  *out is the semaphore, with one reference that pdk_semaphore_unref gives back
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t permits,
-                                     const pdk_semaphore_options *options, pdk_semaphore **out);
+PDK_API PDK_MUST_USE pdk_status pdk_semaphore_new(pdk_session *session, const char *path,
+                                                  int32_t permits,
+                                                  const pdk_semaphore_options *options,
+                                                  pdk_semaphore **out);
 /* One more reference. Returns semaphore; NULL is allowed. */
 PDK_API pdk_semaphore *pdk_semaphore_ref(pdk_semaphore *semaphore);
 /* Gives a reference back. The last unref cancels the claims of the semaphore (PDK_CANCELED), and
@@ -115,8 +117,8 @@ PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
  *   PDK_EXHAUSTED      the sequence numbers of one of the directories are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
-PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count,
-                                         int64_t timeout_ms, pdk_hold **out);
+PDK_API PDK_MUST_USE pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count,
+                                                      int64_t timeout_ms, pdk_hold **out);
 
 /* The same acquisition without waiting: fn gets the result.
  *   count       as in pdk_semaphore_acquire above
@@ -134,9 +136,9 @@ PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count
  *           reasons above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
-PDK_API pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count,
-                                               int64_t timeout_ms, pdk_acquired_fn fn, void *user,
-                                               pdk_claim **out);
+PDK_API PDK_MUST_USE pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count,
+                                                            int64_t timeout_ms, pdk_acquired_fn fn,
+                                                            void *user, pdk_claim **out);
 
 /* List the holders of permits: one contender for each permit, oldest first. Blocks, at most
  * timeout_ms. With 0 there is no time for an answer.

@@ -287,8 +287,9 @@ PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t
  * acquisitions and candidates wait, each for its own time: a deadline that passes, or a try,
  * answers PDK_UNAVAILABLE. A server that refuses the credentials ends the session:
  * PDK_SESSION_CLOSED, and calls answer PDK_AUTH. */
-PDK_API pdk_status pdk_session_open(const char *hosts, const pdk_session_options *options,
-                                    pdk_session **out);
+PDK_API PDK_MUST_USE pdk_status pdk_session_open(const char *hosts,
+                                                 const pdk_session_options *options,
+                                                 pdk_session **out);
 
 /* One more reference. Returns session; NULL is allowed. */
 PDK_API pdk_session *pdk_session_ref(pdk_session *session);

@@ -183,8 +183,9 @@ PDK_API pdk_status pdk_set_options_init(pdk_set_options *options, size_t size);
  * one right, and the call leaves that right out. It answers with the reason when too few rights are
  * left, or when the reason is about the session of the right that is first in the order.
  * pdk_last_error names the right, by its path or by its index in rights. */
-PDK_API pdk_status pdk_set_acquire(const pdk_right *rights, size_t count, int64_t timeout_ms,
-                                   const pdk_set_options *options, pdk_set **out);
+PDK_API PDK_MUST_USE pdk_status pdk_set_acquire(const pdk_right *rights, size_t count,
+                                                int64_t timeout_ms, const pdk_set_options *options,
+                                                pdk_set **out);
 
 /* The result of a claim of a set.
  *
@@ -214,9 +215,11 @@ typedef void (*pdk_set_acquired_fn)(pdk_status status, pdk_set *set, void *user)
  *   PDK_INVALID  as above
  *   Common       PDK_INVALID, FORKED
  * On an error fn is never called. */
-PDK_API pdk_status pdk_set_acquire_async(const pdk_right *rights, size_t count, int64_t timeout_ms,
-                                         const pdk_set_options *options, pdk_set_acquired_fn fn,
-                                         void *user, pdk_set_claim **out);
+PDK_API PDK_MUST_USE pdk_status pdk_set_acquire_async(const pdk_right *rights, size_t count,
+                                                      int64_t timeout_ms,
+                                                      const pdk_set_options *options,
+                                                      pdk_set_acquired_fn fn, void *user,
+                                                      pdk_set_claim **out);
 
 /* Give up a claim. Does not wait.
  *   PDK_OK        fn will be called with PDK_CANCELED

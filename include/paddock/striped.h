@@ -91,8 +91,9 @@ PDK_API pdk_status pdk_striped_options_init(pdk_striped_options *options, size_t
  *
  *   PDK_OK  *out is the striped lock, with one reference that pdk_striped_unref gives back
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_striped_new(pdk_session *session, const char *path, int32_t stripes,
-                                   const pdk_striped_options *options, pdk_striped **out);
+PDK_API PDK_MUST_USE pdk_status pdk_striped_new(pdk_session *session, const char *path,
+                                                int32_t stripes, const pdk_striped_options *options,
+                                                pdk_striped **out);
 /* One more reference. Returns striped; NULL is allowed. */
 PDK_API pdk_striped *pdk_striped_ref(pdk_striped *striped);
 /* Gives a reference back. The last unref cancels the claims of the striped lock (PDK_CANCELED),
@@ -107,7 +108,8 @@ PDK_API void pdk_striped_unref(pdk_striped *striped);
  *
  *   PDK_OK  *out is the lock, with one reference that pdk_lock_unref gives back
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
-PDK_API pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out);
+PDK_API PDK_MUST_USE pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe,
+                                                 pdk_lock **out);
 
 /* The stripe that a hold has: of any call below, or a part of one. -1 when it is no hold of a
  * stripe of this striped lock, for NULL, and in the child of a fork. Local; does not wait. */
@@ -142,8 +144,8 @@ PDK_API int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *h
  *   PDK_EXHAUSTED      the sequence numbers of the stripe's directory are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
-PDK_API pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, int64_t timeout_ms,
-                                       pdk_hold **out);
+PDK_API PDK_MUST_USE pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key,
+                                                    int64_t timeout_ms, pdk_hold **out);
 
 /* Acquire the stripes of several keys: all of them, or none, by pdk_set_acquire. Callers that name
  * the same keys in any order never deadlock. Keys of one stripe share it. Blocks, at most
@@ -161,9 +163,10 @@ PDK_API pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, in
  *   PDK_LIMIT, PDK_EXHAUSTED, PDK_REWOUND  as for pdk_striped_acquire
  *   PDK_DEADLOCK  as for pdk_striped_acquire; also where reentrant is 1
  *   Common        PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
-PDK_API pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *const *keys,
-                                            size_t count, int64_t timeout_ms, int32_t *parts,
-                                            pdk_set **out);
+PDK_API PDK_MUST_USE pdk_status pdk_striped_acquire_keys(pdk_striped *striped,
+                                                         const char *const *keys, size_t count,
+                                                         int64_t timeout_ms, int32_t *parts,
+                                                         pdk_set **out);
 
 /* Acquire any stripe: the first that is granted. First come, first served among the callers that
  * want any. Blocks, at most timeout_ms; a try blocks at most request_timeout_ms. A thread may hold
@@ -184,8 +187,8 @@ PDK_API pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *co
  *   PDK_UNPROTECTED, PDK_UNSUPPORTED, PDK_EXHAUSTED, PDK_REWOUND  as for pdk_striped_acquire
  *   PDK_LIMIT        as there. A claim that finds all taken has a node in each stripe.
  *   Common           PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
-PDK_API pdk_status pdk_striped_acquire_any(pdk_striped *striped, int64_t timeout_ms,
-                                           pdk_hold **out);
+PDK_API PDK_MUST_USE pdk_status pdk_striped_acquire_any(pdk_striped *striped, int64_t timeout_ms,
+                                                        pdk_hold **out);
 
 /* The same acquisition without waiting: fn gets the result.
  *   timeout_ms  as in pdk_striped_acquire_any above
@@ -202,8 +205,10 @@ PDK_API pdk_status pdk_striped_acquire_any(pdk_striped *striped, int64_t timeout
  *           the reasons above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
-PDK_API pdk_status pdk_striped_acquire_any_async(pdk_striped *striped, int64_t timeout_ms,
-                                                 pdk_acquired_fn fn, void *user, pdk_claim **out);
+PDK_API PDK_MUST_USE pdk_status pdk_striped_acquire_any_async(pdk_striped *striped,
+                                                              int64_t timeout_ms,
+                                                              pdk_acquired_fn fn, void *user,
+                                                              pdk_claim **out);
 
 PDK_END_DECLS
 

@@ -10,6 +10,14 @@
 #define PDK_API
 #endif
 
+/* Marks a function whose answer no program may ignore: it gives something that has to be given
+ * back, or it refuses something that the program was about to do. The compiler warns. */
+#if defined(__GNUC__)
+#define PDK_MUST_USE __attribute__((warn_unused_result))
+#else
+#define PDK_MUST_USE
+#endif
+
 /* Around the declarations of each header: C linkage for C++ programs. */
 #ifdef __cplusplus
 #define PDK_BEGIN_DECLS extern "C" {

@@ -90,7 +90,7 @@ static void join_again(record *r, void *election) {
     pdk_election_callbacks callbacks;
     record_callbacks(r, &callbacks);
     if (record_count(r, FAILED) == 1)
-        pdk_election_join(election, &callbacks);
+        g_assert_cmpint(pdk_election_join(election, &callbacks), ==, PDK_OK);
 }
 
 static const struct {
