@@ -1,0 +1,204 @@
+"""What all modules share: arguments and results of calls, calls that wait, and the functions that the library calls."""
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+import weakref
+from typing import Any, Callable, Optional, Set, TypeVar
+
+from ._native import ffi, lib
+from .errors import check, error, text
+
+log = logging.getLogger("paddock")
+Value = TypeVar("Value")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# ---- arguments
+
+
+def ms(seconds: Optional[float]) -> int:
+    """None is for ever. What is not zero does not become zero, which is a try."""
+    if seconds is None:
+        return int(lib.pdk_forever())
+    if not seconds >= 0:
+        raise error(lib.PDK_INVALID, f"a time of {seconds} s; None is for ever")
+    return min(math.ceil(seconds * 1000), 2**63 - 1) if seconds < math.inf else int(lib.pdk_forever())
+
+
+def string(value: Optional[str]) -> Any:
+    """A C string, or NULL for None."""
+    if value is None:
+        return ffi.NULL
+    if "\0" in value:
+        raise error(lib.PDK_INVALID, f"a NUL in {value!r}")
+    return ffi.new("char[]", value.encode("utf-8", "surrogateescape"))
+
+
+_kept: Any = weakref.WeakKeyDictionary()  # strings, for as long as the struct that points to them
+
+
+def options(kind: str, **fields: Any) -> Any:
+    """A struct of options: the defaults, and the fields that are not None."""
+    struct = ffi.new(f"{kind} *")
+    check(getattr(lib, f"{kind}_init")(struct, ffi.sizeof(struct[0])))
+    kept = []
+    for name, value in fields.items():
+        if isinstance(value, str):
+            value = string(value)
+            kept.append(value)
+        if value is not None:
+            try:
+                setattr(struct, name, value)
+            except OverflowError as reason:
+                raise error(lib.PDK_INVALID, f"{name}: {reason}") from None
+    _kept[struct] = kept
+    return struct
+
+
+def seconds(value: Optional[float]) -> Optional[int]:
+    """An option that is a duration; None leaves the default."""
+    return None if value is None else ms(value)
+
+
+# ---- calls that wait
+
+
+class Waiters:
+    """The threads that wait in calls of one object, so that another thread can call them off."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._interrupts: Set[Any] = set()
+
+    def add(self, interrupt: Any) -> None:
+        with self._mutex:
+            self._interrupts.add(interrupt)
+
+    def remove(self, interrupt: Any) -> None:
+        with self._mutex:
+            self._interrupts.discard(interrupt)
+
+    def cancel(self) -> None:
+        with self._mutex:
+            for interrupt in self._interrupts:
+                lib.pdk_interrupt_raise(interrupt)
+
+
+def _interrupt() -> Any:
+    out = ffi.new("pdk_interrupt **")
+    check(lib.pdk_interrupt_new(out))
+    return ffi.gc(out[0], lib.pdk_interrupt_unref)
+
+
+_of_main = _interrupt()  # of the main thread: a signal may raise it on any thread, so it is never freed
+
+
+def _waits(call: Callable[[int], int], timeout: int, waiters: Waiters) -> "tuple[int, bool]":
+    """The status, and whether a signal came."""
+    is_main = threading.current_thread() is threading.main_thread()
+    interrupt = _of_main if is_main else _interrupt()
+    lib.pdk_interrupt_clear(interrupt)
+    attached = lib.pdk_interrupt_attach(interrupt) == lib.PDK_OK  # not where the thread has one of somebody else's
+    signalled = False
+    try:
+        waiters.add(interrupt)
+        if is_main and attached:
+            lib.paddock_signals_begin(interrupt)
+        status = call(timeout)
+    finally:
+        if is_main and attached:
+            signalled = lib.paddock_signals_end()
+        waiters.remove(interrupt)
+        if attached:
+            lib.pdk_interrupt_detach()
+    return status, signalled
+
+
+def wait(call: Callable[[int], int], timeout: Optional[float], waiters: Waiters) -> int:
+    """The status of a call that waits, at most for so many seconds. On the main thread Python's handlers of signals run
+    meanwhile, and may end it by an exception. After one that does not, the call begins again for the time that is left."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    limit = ms(timeout)
+    while True:
+        status, signalled = _waits(call, limit, waiters)
+        if status != lib.PDK_CANCELED or not signalled:
+            return status
+        if deadline is not None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise error(lib.PDK_TIMEOUT, "the deadline passed, while handlers of signals ran")
+            limit = ms(left)
+
+
+def acquired(call: Callable[[int, Any], int], timeout: Optional[float], waiters: Waiters, kind: str,
+             give_back: Callable[[Any], Any], adopt: Callable[[Any], Value]) -> Value:
+    """What a call that waits gives, wrapped. A signal's exception may come anywhere in between: it loses nothing."""
+    out = ffi.new(f"{kind} **")
+    try:
+        status = wait(lambda limit: int(call(limit, out)), timeout, waiters)
+        if status != lib.PDK_OK:
+            raise error(status)
+        return adopt(out)
+    except BaseException:
+        if out[0] != ffi.NULL:
+            give_back(out[0])
+        raise
+
+
+def taken(out: Any) -> Any:
+    """The pointer of `out`, which forgets it."""
+    raw, out[0] = out[0], ffi.NULL
+    return raw
+
+
+# ---- functions that the library calls, on its own thread
+
+
+_alive: Set[Any] = set()  # handles of Python's objects, until the library needs them no more
+
+
+def handle(value: object) -> Any:
+    user = ffi.new_handle(value)
+    _alive.add(user)
+    return user
+
+
+def forget(user: Any) -> None:
+    _alive.discard(user)
+
+
+def given(call: Callable[[Any], int], value: object) -> None:
+    """Makes a call that takes a callback and its user. Where it fails, no callback comes."""
+    user = handle(value)
+    try:
+        check(call(user))
+    except BaseException:
+        forget(user)
+        raise
+
+
+def run(function: Optional[Callable[..., Any]], *arguments: Any) -> None:
+    """Calls the user's function. An exception has nobody to go to there: it is logged."""
+    if function is None:
+        return
+    try:
+        function(*arguments)
+    except Exception:  # pylint: disable=broad-except
+        log.exception("a callback failed: %r", function)
+
+
+def called(function: Function) -> Function:
+    """The function is the one of its name that native.py declares for C."""
+    ffi.def_extern()(function)
+    return function
+
+
+@called
+def on_free(user: Any) -> None:
+    forget(user)
+
+
+__all__ = ["Waiters", "acquired", "called", "check", "error", "ffi", "forget", "given", "handle", "lib", "log", "ms", "options",
+           "run", "seconds", "string", "taken", "text", "wait"]
