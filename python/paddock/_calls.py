@@ -6,7 +6,7 @@ import math
 import threading
 import time
 import weakref
-from typing import Any, Callable, Optional, Set, TypeVar
+from typing import Any, Callable, Dict, Optional, Set, TypeVar
 
 from ._native import ffi, lib
 from .errors import check, error, text
@@ -66,24 +66,27 @@ def seconds(value: Optional[float]) -> Optional[int]:
 
 
 class Waiters:
-    """The threads that wait in calls of one object, so that another thread can call them off."""
+    """The threads, or tasks, that wait in calls of one object, and how each is called off."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
-        self._interrupts: Set[Any] = set()
+        self._waiting: Dict[Any, Callable[[], Any]] = {}
 
-    def add(self, interrupt: Any) -> None:
-        with self._mutex:
-            self._interrupts.add(interrupt)
+    def __len__(self) -> int:
+        return len(self._waiting)
 
-    def remove(self, interrupt: Any) -> None:
+    def add(self, waiter: Any, cancel: Callable[[], Any]) -> None:
         with self._mutex:
-            self._interrupts.discard(interrupt)
+            self._waiting[waiter] = cancel
+
+    def remove(self, waiter: Any) -> None:
+        with self._mutex:
+            self._waiting.pop(waiter, None)
 
     def cancel(self) -> None:
         with self._mutex:
-            for interrupt in self._interrupts:
-                lib.pdk_interrupt_raise(interrupt)
+            for cancel in self._waiting.values():
+                cancel()
 
 
 def _interrupt() -> Any:
@@ -103,7 +106,7 @@ def _waits(call: Callable[[int], int], timeout: int, waiters: Waiters) -> "tuple
     attached = lib.pdk_interrupt_attach(interrupt) == lib.PDK_OK  # not where the thread has one of somebody else's
     signalled = False
     try:
-        waiters.add(interrupt)
+        waiters.add(interrupt, lambda: lib.pdk_interrupt_raise(interrupt))
         if is_main and attached:
             lib.paddock_signals_begin(interrupt)
         status = call(timeout)
@@ -195,9 +198,7 @@ def called(function: Function) -> Function:
     return function
 
 
-@called
-def on_free(user: Any) -> None:
-    forget(user)
+ffi.def_extern(name="on_free")(_alive.discard)  # and nothing of this module, which may be gone at the end of the process
 
 
 __all__ = ["Waiters", "acquired", "called", "check", "error", "ffi", "forget", "given", "handle", "lib", "log", "ms", "options",

@@ -118,8 +118,8 @@ class Grant:
         given(lambda user: int(lib.pdk_hold_on_request(self._raw, lib.on_request, user, lib.on_free)), self._session._callback(function))
 
 
-class Owned:
-    """What its owner releases: by `release`, or at the end of a `with` block."""
+class Kept:
+    """What is released once: by its owner, or with the last reference to it."""
 
     _rest = "it is released now"
 
@@ -141,15 +141,23 @@ class Owned:
     def _drop(self, raw: Any) -> None:
         raise NotImplementedError
 
+    def _take(self) -> Any:
+        """The reference of the owner, which ends it."""
+        try:
+            return self._owned.pop()
+        except IndexError:
+            raise error(lib.PDK_NOT_HELD, f"{self!r} was released before") from None
+
+
+class Owned(Kept):
+    """What its owner releases: by `release`, or at the end of a `with` block."""
+
     def _end(self, raw: Any) -> int:
         raise NotImplementedError
 
     def release(self) -> bool:
         """End it. Never waits for the network. True: it was valid until now. False: it was lost before."""
-        try:
-            raw = self._owned.pop()
-        except IndexError:
-            raise error(lib.PDK_NOT_HELD, f"{self!r} was released before") from None
+        raw = self._take()
         status = self._end(raw)
         if status == lib.PDK_FORKED:
             self._owned.append(raw)
@@ -169,15 +177,15 @@ class Owned:
             raise error(lib.PDK_LOST, f"{self!r} was lost before the end of its block")
 
 
-class Hold(Grant, Owned):
-    """A hold of a lock, of a side of a read/write lock, of permits, of a stripe."""
+class KeptGrant(Grant, Kept):
+    """A grant with an owner."""
 
     def __init__(self, raw: Any, session: Any) -> None:
         Grant.__init__(self, raw, session)
-        Owned.__init__(self, raw)
+        Kept.__init__(self, raw)
 
     def __del__(self) -> None:
-        Owned.__del__(self)
+        Kept.__del__(self)
         Grant.__del__(self)
 
     @property
@@ -187,6 +195,10 @@ class Hold(Grant, Owned):
 
     def _drop(self, raw: Any) -> None:
         lib.pdk_hold_unref(raw)
+
+
+class Hold(KeptGrant, Owned):
+    """A hold of a lock, of a side of a read/write lock, of permits, of a stripe."""
 
     def _end(self, raw: Any) -> int:
         return int(lib.pdk_hold_release(raw))

@@ -96,10 +96,7 @@ class JobHold(Hold):
 
     def finish(self, outcome: int = 0, timeout: Optional[float] = 10.0) -> None:
         """Tell the outcome, 0 by custom for a success, and release the hold. After a failure it is still to be released."""
-        try:
-            raw = self._owned.pop()
-        except IndexError:
-            raise error(lib.PDK_NOT_HELD, f"{self!r} was finished or released before") from None
+        raw = self._take()
         status = lib.pdk_job_finish(self._job, raw, outcome, ms(timeout))
         if status != lib.PDK_OK:
             self._owned.append(raw)

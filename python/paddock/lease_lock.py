@@ -27,10 +27,7 @@ class LeaseHold(Hold):
     def release(self, timeout: Optional[float] = 10.0) -> bool:
         """Give the lock up, and release the hold. Waits for the servers, other than that of a lock. After a failure the hold is still
         to be released, or to be left standing. False: it was lost before."""
-        try:
-            raw = self._owned.pop()
-        except IndexError:
-            raise error(lib.PDK_NOT_HELD, f"{self!r} was released before") from None
+        raw = self._take()
         status = lib.pdk_lease_lock_release(self._lock, raw, ms(timeout))
         if status == lib.PDK_LOST:
             lib.pdk_hold_release(raw)

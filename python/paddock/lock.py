@@ -10,10 +10,11 @@ from typing import Any, Generic, List, Literal, Optional, Tuple, Type, TypeVar, 
 from ._calls import Waiters, acquired, check, error, ffi, lib, options, seconds, string, taken
 from .contenders import Contender, listed
 from .errors import Busy
-from .hold import Hold, Owned
+from .hold import Hold, Kept, Owned
 from .session import BaseSession
 
-Held = TypeVar("Held", bound=Owned)
+Held = TypeVar("Held", bound=Kept)
+Released = TypeVar("Released", bound=Owned)
 Made = TypeVar("Made", bound="BaseLock")
 
 
@@ -54,12 +55,12 @@ class Recipe:
 class Keeper(Generic[Held]):
     """Keeps what was acquired by an object until that is released: as a statement, `lock.acquire()` holds the lock."""
 
-    def _kept(self, name: str) -> "List[Tuple[int, Held]]":
+    def _kept(self, name: str) -> "List[Tuple[Any, Held]]":
         """(owner, hold): all, and those of blocks that run. append and remove are atomic."""
-        kept: List[Tuple[int, Held]] = self.__dict__.setdefault(name, [])
+        kept: List[Tuple[Any, Held]] = self.__dict__.setdefault(name, [])
         return kept
 
-    def _owner(self) -> int:
+    def _owner(self) -> Any:
         return threading.get_ident()
 
     def _keep(self, hold: Held, name: str = "_held") -> Held:
@@ -88,7 +89,7 @@ class Keeper(Generic[Held]):
         return any(hold.valid for _, hold in list(self._kept("_held")))
 
 
-def _remove(kept: "List[Tuple[int, Held]]", entry: "Tuple[int, Held]") -> bool:
+def _remove(kept: "List[Tuple[Any, Held]]", entry: "Tuple[Any, Held]") -> bool:
     """False: another thread was faster."""
     try:
         kept.remove(entry)
@@ -97,20 +98,20 @@ def _remove(kept: "List[Tuple[int, Held]]", entry: "Tuple[int, Held]") -> bool:
     return True
 
 
-class Acquirable(Keeper[Held], abc.ABC):
+class Acquirable(Keeper[Released], abc.ABC):
     """What can be acquired and released, by threads."""
 
     @abc.abstractmethod
-    def _acquire(self, timeout: Optional[float]) -> Held:
+    def _acquire(self, timeout: Optional[float]) -> Released:
         """Waits for a hold; 0 seconds: a try."""
 
     @overload
-    def acquire(self, blocking: Literal[True] = True, timeout: Optional[float] = None) -> Held: ...
+    def acquire(self, blocking: Literal[True] = True, timeout: Optional[float] = None) -> Released: ...
 
     @overload
-    def acquire(self, blocking: bool, timeout: Optional[float] = None) -> Optional[Held]: ...
+    def acquire(self, blocking: bool, timeout: Optional[float] = None) -> Optional[Released]: ...
 
-    def acquire(self, blocking: bool = True, timeout: Optional[float] = None) -> Optional[Held]:
+    def acquire(self, blocking: bool = True, timeout: Optional[float] = None) -> Optional[Released]:
         """The hold. Blocks this thread alone, for at most `timeout` seconds (then it raises Timeout); None is for ever.
         blocking=False tries, and returns None where it is not free."""
         if blocking:
@@ -124,7 +125,7 @@ class Acquirable(Keeper[Held], abc.ABC):
         """Release what this thread acquired last by this object. True: it was valid until now. False: it was lost before."""
         return self._latest().release()
 
-    def __enter__(self) -> Held:
+    def __enter__(self) -> Released:
         return self._keep(self.acquire(), "_entered")
 
     def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],

@@ -293,6 +293,8 @@ class Checker:
     def check(self, sequencer: str, timeout: Optional[float] = 10.0) -> bool:
         """Is the hold still there? With a timeout of 0 it does not wait: an answer that is not known raises Unavailable, and is found
         in the background."""
+        if timeout != 0:
+            self._session._may_wait()
         return is_there(lib.pdk_checker_check(self._raw, string(sequencer), ms(timeout)))
 
 
@@ -317,6 +319,11 @@ def on_log(level: int, line: Any, user: Any) -> None:
 # ---- the end of the process
 
 _sessions: "weakref.WeakSet[BaseSession]" = weakref.WeakSet()
+
+
+def forget_session(session: BaseSession) -> None:
+    """It is closed."""
+    _sessions.discard(session)
 
 
 def _close_all() -> None:

@@ -141,7 +141,7 @@ class Locks(Case):
         with lock:
             thread = threading.Thread(target=wait)
             thread.start()
-            until(lambda: lock._waiters._interrupts, "it waits")
+            until(lambda: lock._waiters, "it waits")
             lock.cancel()
             thread.join()
         self.assertEqual(len(caught), 1)
@@ -227,7 +227,7 @@ class Signals(Case):
     def waiting(self, lock, then):
         """Calls it once this thread waits for the lock, on another thread."""
         def run():
-            until(lambda: lock._waiters._interrupts, "it waits")
+            until(lambda: lock._waiters, "it waits")
             time.sleep(0.02)
             then()
         thread = threading.Thread(target=run)
@@ -242,7 +242,7 @@ class Signals(Case):
             with self.assertRaises(KeyboardInterrupt):
                 lock.acquire()
             thread.join()
-        self.assertFalse(lock._waiters._interrupts)
+        self.assertFalse(lock._waiters)
         with lock:
             pass
         self.assertEqual(signal.getsignal(signal.SIGINT), signal.default_int_handler)

@@ -127,11 +127,12 @@ with paddock.Session(sys.argv[1], session_timeout=60) as session, paddock.Lock(s
         paddock.Lock(self.session, self.path + "/held").acquire(timeout=SECONDS).release()
 
     def test_the_page(self):
-        """The program of the page runs as it stands."""
+        """The programs of the page run as they stand."""
         page = (pathlib.Path(os.environ["PDK_SOURCE"]) / "python/README.md").read_text()
-        code = re.search(r"```python\n(.*?)```", page, re.S).group(1)
-        said = self.finished(python(code.replace("127.0.0.1:2181", Server.hosts)))
-        self.assertRegex(said, r"token \d+ valid for \d+ s\nothers see \S+:\d+:nightly\n$")
+        programs = re.findall(r"```python\n(.*?)```", page, re.S)
+        said = [self.finished(python(code.replace("127.0.0.1:2181", Server.hosts))) for code in programs]
+        self.assertRegex(said[0], r"token \d+ valid for \d+ s\nothers see \S+:\d+:nightly\n$")
+        self.assertRegex(said[1], r"token \d+\nwe lead\n$")
 
 
 class Cut(Case):
