@@ -15,6 +15,7 @@ import cffi
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = ("paddock/paddock.h", "paddock/fence.h")
+OWN = ("signals.c", "owned.c")  # what is of this package
 
 
 def asked(*words):
@@ -73,8 +74,10 @@ def builder():
     declared = "".join(declarations(include(), name, seen) for name in HEADERS)
     ffi = cffi.FFI()
     ffi.cdef(declared)
-    ffi.cdef("void paddock_signals_begin(pdk_interrupt *interrupt);\nbool paddock_signals_end(void);")
+    own = "".join((HERE / name).read_text(encoding="utf-8") for name in OWN)
+    ffi.cdef("\n".join(f"{head};" for head in re.findall(r"^static ([\w ]+ \**paddock_\w+\([^)]*\)) \{", own, re.M)
+                       if "siginfo_t" not in head))
     ffi.cdef('extern "Python" {\n' + "\n".join(callbacks(declared)) + "\n}")
-    source = "".join(f"#include <{name}>\n" for name in HEADERS) + (HERE / "signals.c").read_text(encoding="utf-8")
+    source = "".join(f"#include <{name}>\n" for name in HEADERS) + own
     ffi.set_source("paddock._native", source, **libraries())
     return ffi

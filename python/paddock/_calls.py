@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import threading
 import time
 import weakref
@@ -99,24 +100,21 @@ _of_main = _interrupt()  # of the main thread: a signal may raise it on any thre
 
 
 def _waits(call: Callable[[int], int], timeout: int, waiters: Waiters) -> "tuple[int, bool]":
-    """The status, and whether a signal came."""
+    """The status, and whether a signal came (signals.c)."""
     is_main = threading.current_thread() is threading.main_thread()
     interrupt = _of_main if is_main else _interrupt()
-    lib.pdk_interrupt_clear(interrupt)
-    attached = lib.pdk_interrupt_attach(interrupt) == lib.PDK_OK  # not where the thread has one of somebody else's
-    signalled = False
+    cell, signalled = ffi.new("int[]", 4), False
     try:
         waiters.add(interrupt, lambda: lib.pdk_interrupt_raise(interrupt))
-        if is_main and attached:
-            lib.paddock_signals_begin(interrupt)
+        lib.paddock_wait_begin(cell, interrupt, is_main)
         status = call(timeout)
     finally:
-        if is_main and attached:
-            signalled = lib.paddock_signals_end()
+        signalled = lib.paddock_wait_end(cell)
         waiters.remove(interrupt)
-        if attached:
-            lib.pdk_interrupt_detach()
     return status, signalled
+
+
+os.register_at_fork(after_in_child=lib.paddock_wait_forked)
 
 
 def wait(call: Callable[[int], int], timeout: Optional[float], waiters: Waiters) -> int:
@@ -135,25 +133,19 @@ def wait(call: Callable[[int], int], timeout: Optional[float], waiters: Waiters)
             limit = ms(left)
 
 
-def acquired(call: Callable[[int, Any], int], timeout: Optional[float], waiters: Waiters, kind: str,
-             give_back: Callable[[Any], Any], adopt: Callable[[Any], Value]) -> Value:
-    """What a call that waits gives, wrapped. A signal's exception may come anywhere in between: it loses nothing."""
-    out = ffi.new(f"{kind} **")
+def acquired(call: Callable[[int, Any], int], timeout: Optional[float], waiters: Waiters, hold: Value) -> Value:
+    """The hold, into whose cell a call that waits has put its grant. An exception of a signal may come anywhere in between: the hold
+    has it by then, and gives it back."""
+    cell = getattr(hold, "_cell")
     try:
-        status = wait(lambda limit: int(call(limit, out)), timeout, waiters)
+        status = wait(lambda limit: int(call(limit, cell)), timeout, waiters)
         if status != lib.PDK_OK:
             raise error(status)
-        return adopt(out)
+        getattr(hold, "_begin")()
+        return hold
     except BaseException:
-        if out[0] != ffi.NULL:
-            give_back(out[0])
+        getattr(hold, "_drop")()
         raise
-
-
-def taken(out: Any) -> Any:
-    """The pointer of `out`, which forgets it."""
-    raw, out[0] = out[0], ffi.NULL
-    return raw
 
 
 # ---- functions that the library calls, on its own thread
@@ -194,12 +186,17 @@ def run(function: Optional[Callable[..., Any]], *arguments: Any) -> None:
 
 def called(function: Function) -> Function:
     """The function is the one of its name that native.py declares for C."""
-    ffi.def_extern()(function)
+    ffi.def_extern(onerror=_failed)(function)
     return function
+
+
+def _failed(kind: Any, value: Any, trace: Any) -> None:
+    """Code of the package failed in a callback."""
+    log.error("a callback of the package failed", exc_info=(kind, value, trace))
 
 
 ffi.def_extern(name="on_free")(_alive.discard)  # and nothing of this module, which may be gone at the end of the process
 
 
 __all__ = ["Waiters", "acquired", "called", "check", "error", "ffi", "forget", "given", "handle", "lib", "log", "ms", "options",
-           "run", "seconds", "string", "taken", "text", "wait"]
+           "run", "seconds", "string", "text", "wait"]

@@ -185,12 +185,12 @@ class Session(BaseSession):
             if waiters is not None:
                 waiters.remove(answer)
 
-    async def _claim(self, call: Callable[[Any, Any], int], make: Callable[[Any], Held], waiters: Waiters, kind: str = "pdk_claim",
-                     release: Callable[[Any], Any] = Owned.release) -> Held:
+    async def _claim(self, call: Callable[[Any, Any], int], make: Callable[[Any], Released], waiters: Waiters,
+                     kind: str = "pdk_claim") -> Released:
         """The same for a claim, which can be cancelled."""
         out = ffi.new(f"{kind} **")
         try:
-            held: Held = await self._ask(lambda user: call(user, out), make, release, waiters,
+            held: Released = await self._ask(lambda user: call(user, out), make, lambda unwanted: unwanted.release(), waiters,
                                          lambda: getattr(lib, f"{kind}_cancel")(out[0]))
             return held
         finally:
@@ -283,7 +283,7 @@ class Lock(BaseLock, Releasable[Hold]):
     async def _acquire(self, timeout: Optional[float]) -> Hold:
         return await self._session._claim(
             lambda user, out: int(lib.pdk_lock_acquire_async(self._raw, ms(timeout), lib.on_acquired, user, out)),
-            lambda raw: Hold(raw, self._session), self._waiters)
+            lambda raw: Hold(self._session, raw), self._waiters)
 
     async def contenders(self, timeout: Optional[float] = 10.0) -> List[Contender]:
         """The queue, the holder first."""
@@ -303,7 +303,7 @@ class Side(BaseSide, Releasable[Hold]):
         call = lib.pdk_rwlock_acquire_write_async if self.writes else lib.pdk_rwlock_acquire_read_async
         session = self._of._session
         return await session._claim(lambda user, out: int(call(self._of._raw, ms(timeout), lib.on_acquired, user, out)),
-                                    lambda raw: Hold(raw, session), self._of._waiters)
+                                    lambda raw: Hold(session, raw), self._of._waiters)
 
 
 class RWLock(BaseRWLock):
@@ -340,7 +340,7 @@ class Permits(BasePermits, Releasable[Hold]):
         of, session = self._of, self._of._session
         return await session._claim(
             lambda user, out: int(lib.pdk_semaphore_acquire_async(of._raw, self.count, ms(timeout), lib.on_acquired, user, out)),
-            lambda raw: Hold(raw, session), of._waiters)
+            lambda raw: Hold(session, raw), of._waiters)
 
 
 class Semaphore(BaseSemaphore, Releasable[Hold]):
@@ -372,7 +372,7 @@ class Set(BaseSet, Releasable[SetHold]):
         return await session._claim(
             lambda user, out: int(lib.pdk_set_acquire_async(self._rights, len(self._of), ms(timeout), self._options,
                                                             lib.on_set_acquired, user, out)),
-            lambda raw: SetHold(raw, of), self._waiters, "pdk_set_claim")
+            lambda raw: SetHold(of, raw), self._waiters, "pdk_set_claim")
 
     def cancel(self) -> None:
         """Call off what tasks wait for on this object: they get Canceled."""
@@ -389,7 +389,7 @@ class AnyStripe(Releasable[Hold]):
         of, session = self._of, self._of._session
         return await session._claim(
             lambda user, out: int(lib.pdk_striped_acquire_any_async(of._raw, ms(timeout), lib.on_acquired, user, out)),
-            lambda raw: Hold(raw, session), of._waiters)
+            lambda raw: Hold(session, raw), of._waiters)
 
 
 class Striped(BaseStriped):
@@ -588,8 +588,8 @@ class JobHold(KeptGrant):
 
     _rest = "it is released now, and shown as died"
 
-    def __init__(self, raw: Any, session: Session, job: "Job") -> None:
-        super().__init__(raw, session)
+    def __init__(self, session: Session, raw: Any, job: "Job") -> None:
+        super().__init__(session, raw)
         self._job = job
 
     async def finish(self, outcome: int = 0, timeout: Optional[float] = 10.0) -> None:
@@ -599,7 +599,7 @@ class JobHold(KeptGrant):
             await self._session._ask(lambda user: int(lib.pdk_job_finish_async(self._job._raw, raw, outcome, ms(timeout),
                                                                               lib.on_answered, user)))
         except Error:
-            self._owned.append(raw)
+            self._cell[0] = raw
             raise
 
     def release(self) -> bool:
@@ -632,7 +632,7 @@ class Job(BaseJob):
         """Begin a run, if there may be one now."""
         found: JobHold = await self._session._ask(
             lambda user: int(lib.pdk_job_acquire_async(self._raw, ms(timeout), lib.on_job_acquired, user)),
-            lambda raw: JobHold(raw, self._session, self), JobHold.release, self._waiters)
+            lambda raw: JobHold(self._session, raw, self), JobHold.release, self._waiters)
         return found
 
     async def history(self, timeout: Optional[float] = 10.0) -> List[Run]:
@@ -647,8 +647,8 @@ class LeaseHold(KeptGrant):
 
     _rest = "the lock stands until its end"
 
-    def __init__(self, raw: Any, session: Session, lock: Any) -> None:
-        super().__init__(raw, session)
+    def __init__(self, session: Session, raw: Any, lock: Any) -> None:
+        super().__init__(session, raw)
         self._lock = ffi.gc(lib.pdk_lease_lock_ref(lock), lib.pdk_lease_lock_unref)
 
     async def release(self, timeout: Optional[float] = 10.0) -> bool:
@@ -660,7 +660,7 @@ class LeaseHold(KeptGrant):
             lib.pdk_hold_release(raw)
             return False
         except Error:
-            self._owned.append(raw)
+            self._cell[0] = raw
             raise
         return True
 
@@ -686,7 +686,7 @@ class LeaseLock(BaseLeaseLock, Acquirable[LeaseHold]):
     async def _acquire(self, timeout: Optional[float]) -> LeaseHold:
         found: LeaseHold = await self._session._ask(
             lambda user: int(lib.pdk_lease_lock_acquire_async(self._raw, ms(timeout), lib.on_acquired, user)),
-            lambda raw: LeaseHold(raw, self._session, self._raw), LeaseHold.leave_standing, self._waiters)
+            lambda raw: LeaseHold(self._session, raw, self._raw), LeaseHold.leave_standing, self._waiters)
         return found
 
     async def release(self, timeout: Optional[float] = 10.0) -> bool:

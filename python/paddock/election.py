@@ -8,15 +8,15 @@ import types
 import warnings
 from typing import Any, Callable, List, Optional, Type
 
-from ._calls import acquired, called, check, error, ffi, given, lib, ms, options, run, seconds, taken, text
+from ._calls import acquired, called, check, error, ffi, given, lib, ms, options, run, seconds, text
 from .contenders import Contender, contenders, listed
 from .errors import Canceled, Error
-from .hold import Grant, Reason
+from .hold import Grant, Lent, Reason
 from .lock import Naming, Recipe
 from .session import BaseSession
 
 
-class Leadership(Grant):
+class Leadership(Lent):
     """The grant of a leader. It ends with `Election.resign` or `leave`, and not by a release."""
 
 
@@ -117,12 +117,8 @@ class Election(BaseElection):
 
     def wait(self, timeout: Optional[float] = None) -> Leadership:
         """Wait until we lead; 0 only looks. It has to be a candidate."""
-        def adopt(out: Any) -> Leadership:
-            leadership = Leadership(out[0], self._session)
-            lib.pdk_hold_unref(taken(out))  # it has a reference of its own
-            return leadership
-        return acquired(lambda limit, out: int(lib.pdk_election_wait(self._raw, limit, out)), timeout, self._waiters, "pdk_hold",
-                        lib.pdk_hold_unref, adopt)
+        return acquired(lambda limit, out: int(lib.pdk_election_wait(self._raw, limit, out)), timeout, self._waiters,
+                        Leadership(self._session))
 
     def run(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> None:
         """Wait until we lead, call the function, and leave. When `cancel` is called meanwhile, the function is not called. Look at
@@ -168,7 +164,7 @@ class Term:
 
     def __init__(self, raw: Any, session: BaseSession) -> None:
         self._mutex, self._raw = threading.Lock(), raw
-        self.leadership = Leadership(lib.pdk_term_hold(raw), session)
+        self.leadership = Leadership(session, lib.pdk_term_hold(raw))
 
     def _end(self) -> None:
         with self._mutex:
@@ -252,7 +248,7 @@ class Work:
 def on_pdk_election_callbacks_elected(raw: Any, user: Any) -> None:
     candidate = ffi.from_handle(user)
     if candidate.elected:
-        run(candidate.elected, Leadership(raw, candidate.session))
+        run(candidate.elected, Leadership(candidate.session, raw))
 
 
 @called

@@ -5,14 +5,14 @@ import dataclasses
 import warnings
 from typing import Any, Callable, List, Optional, Tuple
 
-from ._calls import Waiters, acquired, called, check, error, ffi, given, lib, options, run, string, taken, text, wait
+from ._calls import Waiters, acquired, called, check, error, ffi, given, lib, options, run, string, text, wait
 from .election import published
 from .errors import Error
-from .hold import Grant, Reason
+from .hold import Lent, Reason
 from .session import BaseSession
 
 
-class Membership(Grant):
+class Membership(Lent):
     """The grant of a member. It ends with `Member.leave`, and not by a release."""
 
 
@@ -106,12 +106,8 @@ class Member(BaseMember):
 
     def wait(self, timeout: Optional[float] = None) -> Membership:
         """Wait until we are a member; 0 only looks."""
-        def adopt(out: Any) -> Membership:
-            membership = Membership(out[0], self._session)
-            lib.pdk_hold_unref(taken(out))  # it has a reference of its own
-            return membership
-        return acquired(lambda limit, out: int(lib.pdk_member_wait(self._raw, limit, out)), timeout, self._waiters, "pdk_hold",
-                        lib.pdk_hold_unref, adopt)
+        return acquired(lambda limit, out: int(lib.pdk_member_wait(self._raw, limit, out)), timeout, self._waiters,
+                        Membership(self._session))
 
     def set_data(self, data: bytes, timeout: Optional[float] = 10.0) -> None:
         """Change the data that others see."""
@@ -173,7 +169,7 @@ def _view(raw: Any) -> View:
 def on_pdk_member_callbacks_joined(raw: Any, user: Any) -> None:
     functions = ffi.from_handle(user)
     if functions.joined:
-        run(functions.joined, Membership(raw, functions.session))
+        run(functions.joined, Membership(functions.session, raw))
 
 
 @called

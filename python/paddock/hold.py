@@ -8,9 +8,10 @@ from __future__ import annotations
 import enum
 import types
 import warnings
-from typing import Any, Callable, List, Optional, Type, TypeVar
+from typing import Any, Callable, Optional, Type, TypeVar
 
 from ._calls import called, check, error, ffi, given, lib, ms, run, text
+from .errors import Error
 
 Self = TypeVar("Self", bound="Owned")
 
@@ -32,19 +33,17 @@ class Reason(enum.IntEnum):
     """A job's run stood for as long as it may, or a lease lock was not renewed in time."""
 
 
+def referenced(raw: Any) -> Any:
+    """A reference that the object has for itself, so that calls of other threads are safe until it is gone."""
+    return ffi.gc(lib.pdk_hold_ref(raw), lib.pdk_hold_unref)
+
+
 class Grant:
     """A grant: its token, its validity, its loss. `Hold` adds the release. The leader's grant, and a member's, end by `resign` and
     `leave` instead."""
 
-    def __init__(self, raw: Any, session: Any) -> None:
-        """It has a reference of its own, so that calls of other threads are safe until the object is gone."""
-        self._raw = lib.pdk_hold_ref(raw)
-        self._session = session
-
-    def __del__(self) -> None:
-        raw = getattr(self, "_raw", None)
-        if raw is not None:
-            lib.pdk_hold_unref(raw)
+    def __init__(self, session: Any, raw: Any = ffi.NULL) -> None:
+        self._raw, self._session = referenced(raw), session
 
     def __repr__(self) -> str:
         return f"<paddock.{type(self).__name__} {self.node} token {self.token} {self._state()}>"
@@ -118,52 +117,73 @@ class Grant:
         given(lambda user: int(lib.pdk_hold_on_request(self._raw, lib.on_request, user, lib.on_free)), self._session._callback(function))
 
 
-class Kept:
-    """What is released once: by its owner, or with the last reference to it."""
+class Lent(Grant):
+    """A grant that its owner has lent: the object has a reference, and no release."""
 
+    def __init__(self, session: Any, raw: Any = ffi.NULL) -> None:
+        self._cell = ffi.gc(ffi.new("pdk_hold **"), lib.paddock_hold_drop)
+        super().__init__(session, raw)
+
+    def _begin(self) -> None:
+        self._raw = referenced(self._cell[0])
+        self._drop()
+
+    def _drop(self) -> None:
+        lib.paddock_hold_drop(self._cell)
+
+
+class Kept:
+    """What is released once: by its owner, or with the last reference to it. `_cell` has the reference of the owner (owned.c)."""
+
+    _cell: Any
     _rest = "it is released now"
 
-    def __init__(self, raw: Any) -> None:
-        """Takes the reference of the caller."""
-        self._owned: List[Any] = [raw]  # until the release, which can be but once: pop() is atomic
-
     def __del__(self) -> None:
-        owned = getattr(self, "_owned", None)
-        if owned:
-            if self.valid:
-                warnings.warn(f"{self!r} was never released; {self._rest}", ResourceWarning, source=self)
-            self._drop(owned.pop())
+        """Warns only: the cell gives the reference back, also where a signal interrupts this."""
+        if self._owned and self.valid:
+            warnings.warn(f"{self!r} was never released; {self._rest}", ResourceWarning, source=self)
+
+    @property
+    def _owned(self) -> bool:
+        """It was not released yet."""
+        return bool(self._cell[0] != ffi.NULL)
 
     @property
     def valid(self) -> bool:
         raise NotImplementedError
 
-    def _drop(self, raw: Any) -> None:
+    def _begin(self) -> None:
+        """The grant is in the cell."""
+        raise NotImplementedError
+
+    def _drop(self) -> None:
+        """Give the owner's reference back, if it is there."""
         raise NotImplementedError
 
     def _take(self) -> Any:
         """The reference of the owner, which ends it."""
-        try:
-            return self._owned.pop()
-        except IndexError:
-            raise error(lib.PDK_NOT_HELD, f"{self!r} was released before") from None
+        raw = lib.paddock_take(self._cell)
+        if raw == ffi.NULL:
+            raise self._not_held()
+        return raw
+
+    def _not_held(self) -> Error:
+        return error(lib.PDK_NOT_HELD, f"{self!r} was released before")
+
+    def _released(self, status: int) -> bool:
+        if status == lib.PDK_NOT_HELD:
+            raise self._not_held()
+        if status not in (lib.PDK_OK, lib.PDK_LOST):
+            raise error(status)
+        return bool(status == lib.PDK_OK)
 
 
 class Owned(Kept):
     """What its owner releases: by `release`, or at the end of a `with` block."""
 
-    def _end(self, raw: Any) -> int:
-        raise NotImplementedError
-
     def release(self) -> bool:
         """End it. Never waits for the network. True: it was valid until now. False: it was lost before."""
-        raw = self._take()
-        status = self._end(raw)
-        if status == lib.PDK_FORKED:
-            self._owned.append(raw)
-        if status not in (lib.PDK_OK, lib.PDK_LOST):
-            raise error(status)
-        return bool(status == lib.PDK_OK)
+        raise NotImplementedError
 
     def __enter__(self: Self) -> Self:
         return self
@@ -180,28 +200,29 @@ class Owned(Kept):
 class KeptGrant(Grant, Kept):
     """A grant with an owner."""
 
-    def __init__(self, raw: Any, session: Any) -> None:
-        Grant.__init__(self, raw, session)
-        Kept.__init__(self, raw)
-
-    def __del__(self) -> None:
-        Kept.__del__(self)
-        Grant.__del__(self)
+    def __init__(self, session: Any, raw: Any = ffi.NULL) -> None:
+        """Takes the reference of the caller."""
+        self._cell = ffi.gc(ffi.new("pdk_hold **", raw), lib.paddock_hold_drop)
+        super().__init__(session, raw)
 
     @property
     def valid(self) -> bool:
         """Is it still ours, now? Local, and never optimistic: after the first False it stays False."""
         return bool(lib.pdk_hold_is_valid(self._raw))
 
-    def _drop(self, raw: Any) -> None:
-        lib.pdk_hold_unref(raw)
+    def _begin(self) -> None:
+        self._raw = referenced(self._cell[0])
+
+    def _drop(self) -> None:
+        lib.paddock_hold_drop(self._cell)
 
 
 class Hold(KeptGrant, Owned):
     """A hold of a lock, of a side of a read/write lock, of permits, of a stripe."""
 
-    def _end(self, raw: Any) -> int:
-        return int(lib.pdk_hold_release(raw))
+    def release(self) -> bool:
+        """End it. Never waits for the network. True: it was valid until now. False: it was lost before."""
+        return self._released(lib.paddock_hold_release(self._cell))
 
     def detach_thread(self) -> None:
         """Let another thread use the hold as its own. This one may then wait for the same lock again."""

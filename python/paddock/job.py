@@ -6,7 +6,7 @@ import enum
 import types
 from typing import Any, List, Optional, Type
 
-from ._calls import acquired, check, error, ffi, lib, ms, options, seconds, string, taken, text
+from ._calls import acquired, check, error, ffi, lib, ms, options, seconds, string, text
 from .errors import Error, Skipped
 from .hold import Hold
 from .lock import Recipe
@@ -83,24 +83,17 @@ class JobHold(Hold):
     """A run. `finish` tells its outcome; a `with` block does so at its end: 0, or 1 after an exception. A release without an outcome
     leaves a run that died."""
 
-    def __init__(self, raw: Any, session: BaseSession, job: Any) -> None:
-        super().__init__(raw, session)
-        self._job = lib.pdk_job_ref(job)
-
-    def __del__(self) -> None:
-        super().__del__()
-        if hasattr(self, "_job"):
-            lib.pdk_job_unref(self._job)
+    def __init__(self, session: BaseSession, job: Any) -> None:
+        super().__init__(session)
+        self._job = ffi.gc(lib.pdk_job_ref(job), lib.pdk_job_unref)
 
     _rest = "it is released now, and shown as died"
 
     def finish(self, outcome: int = 0, timeout: Optional[float] = 10.0) -> None:
         """Tell the outcome, 0 by custom for a success, and release the hold. After a failure it is still to be released."""
-        raw = self._take()
-        status = lib.pdk_job_finish(self._job, raw, outcome, ms(timeout))
+        status = lib.paddock_job_finish(self._job, self._cell, outcome, ms(timeout))
         if status != lib.PDK_OK:
-            self._owned.append(raw)
-            raise error(status)
+            raise error(status) if self._owned else self._not_held()
 
     def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
                  trace: Optional[types.TracebackType]) -> None:
@@ -123,10 +116,10 @@ class Job(BaseJob):
         """Begin a run, if there may be one now. It never waits for another's run to end."""
         found = ffi.new("pdk_job_runs **")
         try:
-            return acquired(lambda limit, out: int(lib.pdk_job_acquire(self._raw, limit, out, found)), timeout, self._waiters, "pdk_hold",
-                            lib.pdk_hold_release, lambda out: JobHold(taken(out), self._session, self._raw))
+            return acquired(lambda limit, out: int(lib.pdk_job_acquire(self._raw, limit, out, found)), timeout, self._waiters,
+                            JobHold(self._session, self._raw))
         except Skipped as reason:
-            reason.runs = runs(taken(found))
+            reason.runs = runs(found[0])
             raise
 
     def history(self, timeout: Optional[float] = 10.0) -> List[Run]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from ._calls import acquired, error, lib, ms, options, seconds, taken
+from ._calls import acquired, ffi, lib, ms, options, seconds
 from .hold import Hold
 from .lock import Acquirable, Recipe
 from .session import BaseSession
@@ -15,27 +15,14 @@ class LeaseHold(Hold):
 
     _rest = "the lock stands until its end"
 
-    def __init__(self, raw: Any, session: BaseSession, lock: Any) -> None:
-        super().__init__(raw, session)
-        self._lock = lib.pdk_lease_lock_ref(lock)
-
-    def __del__(self) -> None:
-        super().__del__()
-        if hasattr(self, "_lock"):
-            lib.pdk_lease_lock_unref(self._lock)
+    def __init__(self, session: BaseSession, lock: Any) -> None:
+        super().__init__(session)
+        self._lock = ffi.gc(lib.pdk_lease_lock_ref(lock), lib.pdk_lease_lock_unref)
 
     def release(self, timeout: Optional[float] = 10.0) -> bool:
         """Give the lock up, and release the hold. Waits for the servers, other than that of a lock. After a failure the hold is still
         to be released, or to be left standing. False: it was lost before."""
-        raw = self._take()
-        status = lib.pdk_lease_lock_release(self._lock, raw, ms(timeout))
-        if status == lib.PDK_LOST:
-            lib.pdk_hold_release(raw)
-            return False
-        if status != lib.PDK_OK:
-            self._owned.append(raw)
-            raise error(status)
-        return True
+        return self._released(lib.paddock_lease_lock_release(self._lock, self._cell, ms(timeout)))
 
     def leave_standing(self) -> bool:
         """Release the hold alone. Never waits. True: it was valid until now."""
@@ -57,5 +44,5 @@ class LeaseLock(BaseLeaseLock, Acquirable[LeaseHold]):
     """A lease lock. A restarted holder has the same secret, and takes it back without anybody having held it in between."""
 
     def _acquire(self, timeout: Optional[float]) -> LeaseHold:
-        return acquired(lambda limit, out: int(lib.pdk_lease_lock_acquire(self._raw, limit, out)), timeout, self._waiters, "pdk_hold",
-                        lib.pdk_hold_release, lambda out: LeaseHold(taken(out), self._session, self._raw))
+        return acquired(lambda limit, out: int(lib.pdk_lease_lock_acquire(self._raw, limit, out)), timeout, self._waiters,
+                        LeaseHold(self._session, self._raw))

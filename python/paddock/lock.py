@@ -7,7 +7,7 @@ import threading
 import types
 from typing import Any, Generic, List, Literal, Optional, Tuple, Type, TypeVar, overload
 
-from ._calls import Waiters, acquired, check, error, ffi, lib, options, seconds, string, taken
+from ._calls import Waiters, acquired, check, error, ffi, lib, options, seconds, string
 from .contenders import Contender, listed
 from .errors import Busy
 from .hold import Hold, Kept, Owned
@@ -160,8 +160,7 @@ class Lock(BaseLock, Acquirable[Hold]):
     each other without the network."""
 
     def _acquire(self, timeout: Optional[float]) -> Hold:
-        return acquired(lambda limit, out: int(lib.pdk_lock_acquire(self._raw, limit, out)), timeout, self._waiters, "pdk_hold",
-                        lib.pdk_hold_release, lambda out: Hold(taken(out), self._session))
+        return acquired(lambda limit, out: int(lib.pdk_lock_acquire(self._raw, limit, out)), timeout, self._waiters, Hold(self._session))
 
     def contenders(self, timeout: Optional[float] = 10.0) -> List[Contender]:
         """The queue, the holder first."""

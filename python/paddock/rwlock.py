@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import List, Optional
 
-from ._calls import acquired, lib, options, seconds, taken
+from ._calls import acquired, lib, options, seconds
 from .contenders import Contender, listed
 from .hold import Hold
 from .lock import Acquirable, Naming, Recipe
@@ -25,8 +25,7 @@ class Side(BaseSide, Acquirable[Hold]):
 
     def _acquire(self, timeout: Optional[float]) -> Hold:
         of, function = self._of, lib.pdk_rwlock_acquire_write if self.writes else lib.pdk_rwlock_acquire_read
-        return acquired(lambda limit, out: int(function(of._raw, limit, out)), timeout, of._waiters, "pdk_hold",
-                        lib.pdk_hold_release, lambda out: Hold(taken(out), of._session))
+        return acquired(lambda limit, out: int(function(of._raw, limit, out)), timeout, of._waiters, Hold(of._session))
 
 
 class BaseRWLock(Recipe):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import List, Optional
 
-from ._calls import acquired, lib, options, seconds, taken
+from ._calls import acquired, lib, options, seconds
 from .contenders import Contender, listed
 from .hold import Hold
 from .lock import Acquirable, Recipe
@@ -26,7 +26,7 @@ class Permits(BasePermits, Acquirable[Hold]):
     def _acquire(self, timeout: Optional[float]) -> Hold:
         of = self._of
         return acquired(lambda limit, out: int(lib.pdk_semaphore_acquire(of._raw, self.count, limit, out)), timeout, of._waiters,
-                        "pdk_hold", lib.pdk_hold_release, lambda out: Hold(taken(out), of._session))
+                        Hold(of._session))
 
 
 class BaseSemaphore(Recipe):

@@ -166,9 +166,11 @@ class BaseSession:
         raw = getattr(self, "_raw", None)
         if raw is None:
             return
-        if not self.closed and self._process == os.getpid():
-            warnings.warn(f"{self!r} was never closed; it ends now, and what is held is lost", ResourceWarning, source=self)
-        lib.pdk_session_unref(raw)
+        try:
+            if not self.closed and self._process == os.getpid():
+                warnings.warn(f"{self!r} was never closed; it ends now, and what is held is lost", ResourceWarning, source=self)
+        finally:
+            lib.pdk_session_unref(raw)
 
     def __repr__(self) -> str:
         return f"<paddock.{type(self).__name__} {self.hosts}{' closed' if self.closed else ''}>"
@@ -329,11 +331,12 @@ def forget_session(session: BaseSession) -> None:
 def _close_all() -> None:
     """No thread of the library calls Python after Python's end; and what is held is released at once, rather than when the session
     expires."""
-    for session in list(_sessions):
-        if session._process == os.getpid():
-            warnings.warn(f"{session!r} was never closed; it ends with the process", ResourceWarning, source=session)
-            session._closed = True
-            lib.pdk_session_close(session._raw, 2000)
+    ours = [session for session in list(_sessions) if session._process == os.getpid()]
+    for session in ours:
+        lib.pdk_session_close(session._raw, 2000)
+    for session in ours:
+        session._closed = True
+        warnings.warn(f"{session!r} was never closed; it ends with the process", ResourceWarning, source=session)
 
 
 atexit.register(_close_all)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
-from ._calls import Waiters, acquired, called, check, error, ffi, given, lib, ms, options, run, seconds, taken, text
+from ._calls import Waiters, acquired, called, check, error, ffi, given, lib, ms, options, run, seconds, text
 from .hold import Grant, Owned, Reason
 from .lock import Acquirable, BaseLock
 from .rwlock import BaseSide
@@ -25,16 +25,10 @@ class Part:
 class SetHold(Owned):
     """The rights that are held."""
 
-    def __init__(self, raw: Any, sessions: Sequence[Any]) -> None:
-        Owned.__init__(self, raw)
-        self._raw = lib.pdk_set_ref(raw)
-        self._sessions = sessions
-
-    def __del__(self) -> None:
-        Owned.__del__(self)
-        raw = getattr(self, "_raw", None)
-        if raw is not None:
-            lib.pdk_set_unref(raw)
+    def __init__(self, sessions: Sequence[Any], raw: Any = ffi.NULL) -> None:
+        """Takes the reference of the caller."""
+        self._cell = ffi.gc(ffi.new("pdk_set **", raw), lib.paddock_set_drop)
+        self._raw, self._sessions = ffi.gc(lib.pdk_set_ref(raw), lib.pdk_set_unref), sessions
 
     def __repr__(self) -> str:
         paths = [text(lib.pdk_set_part_path(self._raw, i)) for i in range(len(self))]
@@ -87,21 +81,22 @@ class SetHold(Owned):
         """Let another thread use it as its own."""
         lib.pdk_set_detach_thread(self._raw)
 
-    def _drop(self, raw: Any) -> None:
-        lib.pdk_set_unref(raw)
+    def _begin(self) -> None:
+        self._raw = ffi.gc(lib.pdk_set_ref(self._cell[0]), lib.pdk_set_unref)
 
-    def _end(self, raw: Any) -> int:
-        return int(lib.pdk_set_release(raw))
+    def _drop(self) -> None:
+        lib.paddock_set_drop(self._cell)
+
+    def release(self) -> bool:
+        """End all of its rights. Never waits for the network. True: it was valid until now. False: it was lost before."""
+        return self._released(lib.paddock_set_release(self._cell))
 
 
 class PartHold(Grant):
     """A part of a set: it belongs to the set, and lives as long."""
 
     def __init__(self, raw: Any, of: SetHold) -> None:  # pylint: disable=super-init-not-called
-        self._raw, self._session = raw, of
-
-    def __del__(self) -> None:
-        """Nothing is its own."""
+        self._raw, self._session = raw, of  # without a reference of its own
 
 
 def rights(of: Sequence[Right]) -> Any:
@@ -149,7 +144,7 @@ class Set(BaseSet, Acquirable[SetHold]):
 
     def _acquire(self, timeout: Optional[float]) -> SetHold:
         return acquired(lambda limit, out: int(lib.pdk_set_acquire(self._rights, len(self._of), limit, self._options, out)), timeout,
-                        self._waiters, "pdk_set", lib.pdk_set_release, lambda out: SetHold(taken(out), sessions(self._of)))
+                        self._waiters, SetHold(sessions(self._of)))
 
     def cancel(self) -> None:
         """Call off what threads wait for on this object: their calls raise Canceled."""

@@ -1,9 +1,9 @@
 """The striped lock: n locks under one path, for more keys than there are locks."""
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union
 
-from ._calls import acquired, check, error, ffi, lib, options, seconds, string, taken
+from ._calls import acquired, check, error, ffi, lib, options, seconds, string
 from .hold import Grant, Hold
 from .lock import Acquirable, Lock, Recipe
 from .session import BaseSession
@@ -58,13 +58,13 @@ class AnyStripe(Acquirable[Hold]):
 class StripesHold(SetHold):
     """The stripes of several keys. Keys of one stripe share it."""
 
-    def __init__(self, raw: Any, session: BaseSession, keys: Dict[Key, int]) -> None:
-        super().__init__(raw, [session])
-        self._keys = keys
+    def __init__(self, session: BaseSession, keys: Sequence[Key], parts: Any) -> None:
+        super().__init__([session])
+        self._keys, self._parts = keys, parts
 
     def of(self, key: Key) -> Optional[Grant]:
         """The part that guards this key: give its token to the resource."""
-        return self._part(self._keys[key])
+        return self._part(self._parts[self._keys.index(key)])
 
 
 class Stripes(Acquirable[StripesHold]):
@@ -82,8 +82,7 @@ class Stripes(Acquirable[StripesHold]):
         array = ffi.new("const char *[]", self._strings)
         return acquired(
             lambda limit, out: int(lib.pdk_striped_acquire_keys(of._raw, array, len(self.keys), limit, parts, out)), timeout,
-            of._waiters, "pdk_set", lib.pdk_set_release,
-            lambda out: StripesHold(taken(out), of._session, dict(zip(self.keys, parts))))
+            of._waiters, StripesHold(of._session, self.keys, parts))
 
 
 class BaseStriped(Recipe):
@@ -127,4 +126,4 @@ class Striped(BaseStriped):
         return Lock._from(*self._lock(stripe))
 
     def _hold(self, call: Any, timeout: Optional[float]) -> Hold:
-        return acquired(call, timeout, self._waiters, "pdk_hold", lib.pdk_hold_release, lambda out: Hold(taken(out), self._session))
+        return acquired(call, timeout, self._waiters, Hold(self._session))

@@ -101,11 +101,12 @@ class Loop(unittest.IsolatedAsyncioTestCase):
         self.assertIsNotNone(tasks[0])
 
     async def test_a_coroutine_that_fails_is_logged(self):
-        async def fail(*_):
-            raise KeyError("told")
+        async def fail(event, _):
+            if event == paddock.Event.CONNECTED:
+                raise KeyError("told")
         with self.assertLogs("paddock", logging.ERROR) as logged:
             async with opened(on_event=fail):
-                await until(lambda: logged.records, "it is logged")
+                await until(lambda: logged.output, "it is logged")
         self.assertIn("KeyError", logged.output[0])
 
     async def test_closed_while_tasks_wait(self):

@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -174,7 +175,7 @@ class Locks(Case):
         with self.assertLogs("paddock", logging.ERROR) as logged:
             hold.on_lost(lambda reason: {}[reason])
             delete(hold.node)
-            until(lambda: logged.records, "it is logged")
+            until(lambda: logged.output, "it is logged")
         self.assertIn("KeyError", logged.output[0])
         hold.release()
 
@@ -190,6 +191,19 @@ class Locks(Case):
             warnings.simplefilter("error")
             del hold
             gc.collect()
+
+    def test_collected_where_warnings_are_errors(self):
+        seen, hook = [], sys.unraisablehook
+        sys.unraisablehook = lambda what: seen.append(what.exc_type)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", ResourceWarning)
+                paddock.Lock(self.session, self.path).acquire()
+                gc.collect()
+        finally:
+            sys.unraisablehook = hook
+        self.assertEqual(seen, [ResourceWarning])
+        paddock.Lock(self.session, self.path).acquire(timeout=SECONDS).release()
 
     def test_a_hold_outlives_its_lock(self):
         hold = paddock.Lock(self.session, self.path).acquire()
@@ -262,10 +276,62 @@ class Signals(Case):
                 self.assertEqual(came, [threading.main_thread()])
             thread.join()
 
+    def test_a_handler_that_waits_itself(self):
+        lock, other, second = (paddock.Lock(self.session, self.path + end) for end in ("", "", "/second"))
+        hold, came = other.acquire(), []
+        hold.detach_thread()
+
+        def wait(*_):
+            with second:
+                came.append(signal.signal(signal.SIGUSR1, signal.SIG_IGN))
+
+        def then():
+            os.kill(os.getpid(), signal.SIGUSR1)
+            until(lambda: came, "the handler has waited")
+            hold.release()
+        with self.handler(wait):
+            thread = self.waiting(lock, then)
+            with lock:
+                self.assertEqual(signal.getsignal(signal.SIGUSR1), signal.SIG_IGN)
+            thread.join()
+            os.kill(os.getpid(), signal.SIGUSR1)  # ignored, as the handler has said
+
     def test_before_the_call(self):
         with self.handler(lambda *_: (_ for _ in ()).throw(OSError("it came"))), self.assertRaisesRegex(OSError, "it came"):
             os.kill(os.getpid(), signal.SIGUSR1)
             paddock.Lock(self.session, self.path).acquire()
+
+
+    def test_at_any_moment(self):
+        """An exception in the midst of an acquisition or a release loses no lock."""
+        class Alarm(Exception):
+            pass
+
+        def fail(*_):
+            raise Alarm
+        before, rounds, interrupted = signal.signal(signal.SIGALRM, fail), 200, 0
+        hook, sys.unraisablehook = sys.unraisablehook, lambda what: None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            try:
+                for turn in range(rounds):
+                    try:
+                        signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.000015 * turn)
+                        hold = paddock.Lock(self.session, self.path).acquire()
+                        hold.release()
+                        signal.setitimer(signal.ITIMER_REAL, 0)
+                    except Alarm:
+                        interrupted += 1
+                    hold = None  # where the release was not reached
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, before)
+            hold = None
+            gc.collect()
+        sys.unraisablehook = hook
+        self.assertGreater(interrupted, 10)
+        paddock.Lock(self.session, self.path).acquire(timeout=SECONDS).release()
+        self.assertFalse([one for one in gc.get_objects() if isinstance(one, paddock.Hold) and one.valid])
 
 
 class Sessions(Case):

@@ -132,7 +132,7 @@ with paddock.Session(sys.argv[1], session_timeout=60) as session, paddock.Lock(s
         programs = re.findall(r"```python\n(.*?)```", page, re.S)
         said = [self.finished(python(code.replace("127.0.0.1:2181", Server.hosts))) for code in programs]
         self.assertRegex(said[0], r"token \d+ valid for \d+ s\nothers see \S+:\d+:nightly\n$")
-        self.assertRegex(said[1], r"token \d+\nwe lead\n$")
+        self.assertRegex(said[1], r"(?s)token \d+\n.*we lead\n")  # a loop that debugs says when it was slow
 
 
 class Cut(Case):
