@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from typing import TYPE_CHECKING, Dict, List, Type
 
 from ._native import ffi, lib
@@ -180,6 +181,8 @@ class Unprotected(Error):
 
 # NO_PERMISSION is NoPermission. A status that only a later library has is an Error.
 CLASSES: Dict[int, Type[Error]] = {status: globals()[status.name.title().replace("_", "")] for status in Status if status}
+for _class in (Error, *CLASSES.values()):
+    _class.__module__ = "paddock"  # as programs name it, and tracebacks do
 
 
 def text(string: object) -> str:
@@ -189,8 +192,8 @@ def text(string: object) -> str:
 
 def error(status: int, words: str = "") -> Error:
     """The exception of a status; the words are those of the last failure of this thread, unless there are others."""
-    name = text(lib.pdk_status_name(status))[len("PDK_"):]
-    return CLASSES.get(status, Error)(f"{name}: {words or text(lib.pdk_last_error()) or text(lib.pdk_status_text(status))}", status)
+    found = words or text(lib.pdk_last_error()) or text(lib.pdk_status_text(status))
+    return CLASSES.get(status, Error)(re.sub(r"^pdk_\w+: ", "", found), status)  # without the name of the function in C
 
 
 def check(status: int) -> None:

@@ -77,7 +77,8 @@ class Locks(Case):
                 theirs.acquire(timeout=0)
             self.assertTrue(caught.exception.retriable)
             self.assertEqual(caught.exception.status, paddock.Status.BUSY)
-            self.assertIn(self.path, str(caught.exception))
+            self.assertRegex(str(caught.exception), f"^{self.path}: ")
+            self.assertIn("paddock.Busy", repr(type(caught.exception)))
         self.assertTrue(theirs.acquire(blocking=False).release())
 
     def test_deadlock(self):
