@@ -44,4 +44,5 @@ if(PDK_INSTALL)
     # systemd looks below /lib and /usr/lib, whatever the architecture's own folder is called.
     install(FILES "command/paddock-run@.service" "command/paddock-elect@.service" DESTINATION lib/systemd/system
         COMPONENT command)
+    install(DIRECTORY command/samples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT command)
 endif()

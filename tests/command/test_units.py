@@ -31,6 +31,11 @@ def words(line, environment):
             yield re.sub(r"\$\{(\w+)\}", lambda found: environment[found[1]], word)
 
 
+def sample(name):
+    """The lines of a sample, with those that it has as comments."""
+    return re.sub(r"(?m)^#(?=[\w-]+=)", "", (FOLDER / "samples" / name).read_text(encoding="utf-8"))
+
+
 class Units(Case):
     def begin(self, name, instance, **settings):
         """As systemd starts paddock-NAME@INSTANCE."""
@@ -73,6 +78,37 @@ class Units(Case):
             self.stop("elect", process)
         self.assert_no_node()
 
+    def test_sample_of_the_settings(self):
+        """NAME.env is what both units can be started with."""
+        settings = dict(line.split("=", 1) for line in sample("NAME.env").splitlines() if re.match(r"\w+=", line))
+        self.assertEqual(set(settings), {"PADDOCK_SERVERS", "PADDOCK_COMMAND", "PADDOCK_OPTIONS", "PADDOCK_LOCK"})
+        settings.update(PADDOCK_SERVERS=self.server.hosts, PADDOCK_COMMAND="sleep 60", PADDOCK_LOCK=self.path,
+                        PADDOCK_OPTIONS=settings["PADDOCK_OPTIONS"].replace("8080", "0"))
+        elect = self.begin("elect", "x", **settings)
+        wait_for("the candidate", self.nodes)
+        self.stop("elect", elect)
+        settings["PADDOCK_OPTIONS"] = settings["PADDOCK_OPTIONS"].replace("--listen 0", "")
+        run = self.begin("run", "x", **settings)
+        wait_for("the holder", self.nodes)
+        self.stop("run", run)
+
+    def test_sample_of_the_configuration(self):
+        """The command reads paddock.conf as it is, and with all of its lines. It names every key that there is."""
+        file, secret = self.file("paddock.conf"), self.file("secret")
+        secret.write_text("alice:sesame\n")
+        del self.environment["PADDOCK_SERVERS"]
+        servers = f"servers={self.server.hosts}"
+        file.write_text(re.sub("servers=.*", servers, (FOLDER / "samples/paddock.conf").read_text(encoding="utf-8")))
+        self.paddock(0, "run", "--config", file, self.path, "--", "true")
+        everything = sample("paddock.conf").replace("/etc/paddock.digest", str(secret))
+        file.write_text(re.sub("servers=.*", servers, everything))
+        self.paddock(0, "run", "--config", file, f"{self.path}/private", "--", "true")
+        self.assertIn("digest", str(self.server.client.get_acls(f"{self.path}/private")[0]))
+        file.write_text(f"[paddock]\n{servers}\nno-such=1\n")
+        _, err = self.paddock(64, "run", "--config", file, self.path, "--", "true")
+        known = re.search(r"known are ([^;\n]*)", err)[1].split(", ")
+        self.assertEqual(re.findall(r"(?m)^([\w-]+)=", everything), known)
+
     def test_failures(self):
         """What no restart mends is not started again."""
         for name in ("run", "elect"):
@@ -95,6 +131,26 @@ class Units(Case):
             unit.write_text(unit.read_text().replace("KillMode=", "KillModus="))
             done = subprocess.run(["systemd-analyze", "--man=no", "verify", unit], capture_output=True, text=True, check=False)
             self.assertIn(unit.name, done.stderr)
+
+    def test_hardened(self):
+        """The drop-in is understood, and leaves a unit little to do harm with."""
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("systemd-analyze is not installed")
+        for name in ("run", "elect"):
+            unit = self.file(f"paddock-{name}@x.service")
+            unit.write_text((FOLDER / f"paddock-{name}@.service").read_text().replace("ExecStart=paddock", f"ExecStart={PADDOCK}"))
+            self.assertGreater(self.exposure(unit), 80)
+            folder = self.file(f"{unit.name}.d")
+            folder.mkdir()
+            (folder / "hardening.conf").write_text(sample("hardening.conf"))
+            done = subprocess.run(["systemd-analyze", "--man=no", "verify", unit], capture_output=True, text=True, check=False)
+            self.assertNotIn(unit.name, done.stderr)
+            self.assertLess(self.exposure(unit), 20)
+
+    def exposure(self, unit):
+        """0: it may do nothing that systemd could forbid; 100: everything."""
+        done = subprocess.run(["systemd-analyze", "security", "--no-pager", "--offline=yes", unit], capture_output=True, text=True, check=False)
+        return 10 * float(re.search(r"exposure level for \S+: ([\d.]+)", done.stdout)[1])
 
 
 if __name__ == "__main__":
