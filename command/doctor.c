@@ -125,6 +125,7 @@ static int visit(cmd_doctor *d) {
     for (guint i = 0; i < d->count; i++) {
         cmd_wire_close(&d->servers[i].wire);
         g_free(d->servers[i].version);
+        g_free(d->servers[i].foreign);
         g_free(d->servers[i].mode);
     }
     g_free(d->servers);

@@ -28,6 +28,7 @@ typedef struct {
     bool answers, serves;
     bool serves_nobody; /* it says so itself */
     bool hung_up;       /* on a question of four letters, too: without a word */
+    char *foreign;      /* a server that is no ZooKeeper: its name, in its own words or in ours */
     guint refusals;     /* sessions that it hung up on, before it gave one */
     char *version, *mode;
     int32_t tick_ms, min_ms, max_ms, granted_ms;

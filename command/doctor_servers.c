@@ -30,6 +30,28 @@ static void judge_version(cmd_doctor *d, const cmd_server *s) {
                         "install ZooKeeper 3.5 or newer: directories of locks go then when they are empty");
 }
 
+/* "ClickHouse Keeper version: v24.8.4…", as the first line of its words. */
+static void note_foreign(cmd_server *s, const char *answer) {
+    static const char says[] = " version: ";
+    g_autofree char *line = g_strndup(answer, strcspn(answer, "\r\n"));
+    const char *at = strstr(line, says);
+    if (at && at > line && !g_str_has_prefix(line, "Zookeeper"))
+        s->foreign = g_strdup_printf("%.*s %.*s", (int)MIN(at - line, VERSION_MOST), line,
+                                     (int)MIN(strcspn(at + strlen(says), "-, "), VERSION_MOST), at + strlen(says));
+}
+
+static void judge_foreign(cmd_doctor *d, cmd_server *s) {
+    if (!s->foreign && s->wire.foreign)
+        s->foreign = g_strdup("a server that counts its sessions from 1");
+    if (s->foreign)
+        cmd_doctor_find(
+            d, "foreign", s->address,
+            g_strdup_printf("it is no ZooKeeper, but %s: it takes no session back, so each lost connection ends "
+                            "every hold",
+                            s->foreign),
+            "use a ZooKeeper, or read docs/servers.md about what works there");
+}
+
 static void too_many(cmd_doctor *d, const cmd_server *s) {
     cmd_doctor_find(d, "connections", s->address,
                     g_strdup("it takes connections from here, and ends them without a word"),
@@ -64,6 +86,7 @@ static void ask_words(cmd_doctor *d, cmd_server *s) {
     if (version)
         s->version = g_strndup(version, MIN(strcspn(version, "-, "), VERSION_MOST));
     judge_version(d, s);
+    note_foreign(s, answer);
     g_autofree char *conf =
         version ? cmd_four_letters(s->address, "conf", d->settings->connect_timeout_ms, &other) : NULL;
     s->tick_ms = conf ? tick_of(conf) : 0;
@@ -120,6 +143,7 @@ static void ask_sessions(cmd_doctor *d, cmd_server *s) {
     if (!code)
         s->granted_ms = ask_timeout(d, s, d->settings->session_timeout_ms, &code);
     s->serves = code == CMD_WIRE_OK;
+    judge_foreign(d, s);
     if (code == CMD_WIRE_NOAUTH)
         cmd_doctor_find(d, "credentials", s->address, g_strdup("it refuses the credentials"),
                         "look at --digest-file, and at the server's authentication provider");
@@ -170,12 +194,23 @@ static void demands_authentication(cmd_doctor *d, cmd_server *s) {
     s->serves = false;
 }
 
+/* A server that lacks a request hangs up on it, so nothing more is asked. */
+static void cannot_be_used(cmd_doctor *d, cmd_server *s) {
+    cmd_doctor_find(
+        d, "foreign", s->address,
+        g_strdup("it has no create2, the request that makes a contender's node: no lock can be taken there"),
+        "use a ZooKeeper; ClickHouse Keeper has that request from 26.7 on");
+    s->serves = false;
+}
+
 static void ask_writes(cmd_doctor *d, cmd_server *s) {
     pdk_session_options options = cmd_settings_session(d->settings);
     pdk_session *session = NULL;
     g_autofree char *hosts = g_strconcat(s->address, d->names.chroot, NULL);
     pdk_status status = pdk_session_open(hosts, &options, &session);
-    if (status == PDK_UNSUPPORTED)
+    if (status == PDK_UNSUPPORTED && s->foreign)
+        cannot_be_used(d, s);
+    else if (status == PDK_UNSUPPORTED)
         cmd_doctor_find(d, "short", s->address, g_strdup(pdk_last_error()), "ask for a longer session timeout");
     else if (status == PDK_AUTH)
         demands_authentication(d, s);

@@ -9,6 +9,8 @@
 
 /* Requests, and their numbers on the wire. */
 enum { GET_DATA = 4, GET_ACL = 6, GET_CHILDREN2 = 12, AUTH = 100, CLOSE = -11, AUTH_XID = -4, AUTH_FAILED = -115 };
+/* ZooKeeper's sessions have large numbers, and random passwords. */
+#define COUNTED_TO (G_GINT64_CONSTANT(1) << 40)
 enum { ANSWER_MOST = 64 << 20, TEXT_MOST = 1024, NAME_MOST = 1 << 20, PASSWORD = 16 };
 /* No server gives more to a session. */
 enum { SESSION_MS_MOST = 24 * 3600 * 1000 };
@@ -246,6 +248,8 @@ static int handshake(cmd_wire *w, int32_t session_ms, int64_t timeout_ms) {
     (void)take_int(w);
     w->timeout_ms = take_int(w);
     w->session = take_long(w);
+    w->foreign = w->session > 0 && w->session < COUNTED_TO && take_int(w) == PASSWORD &&
+                 memcmp(nothing, w->in->data + w->at, MIN(w->in->len - w->at, PASSWORD)) == 0;
     bool given = !w->bad && w->timeout_ms > 0 && w->timeout_ms <= SESSION_MS_MOST && w->session;
     return given ? CMD_WIRE_OK : fail(w, "the server gives no session");
 }

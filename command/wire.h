@@ -48,6 +48,7 @@ typedef struct {
     GByteArray *in, *out;
     gsize at;     /* in `in`: the next byte to read */
     bool hung_up; /* the server ended the connection */
+    bool foreign; /* no ZooKeeper gives such a session */
     bool bad;     /* `in` has something that no answer has there */
     char *error;
 } cmd_wire;

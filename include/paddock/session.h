@@ -268,7 +268,8 @@ PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t
  *                    name was answered
  *   PDK_RESOLVE      no host name could be resolved: the text has one of them, and the reason
  *   PDK_UNSUPPORTED  tls or tls_file is set and the client library has no TLS; or the negotiated
- *                    session timeout is too short to keep a lease: the text names the setting. Once
+ *                    session timeout is too short to keep a lease: the text names the setting; or
+ *                    the server is no ZooKeeper, and lacks what is needed: the text names it. Once
  *                    a session was open, that is logged instead: a new ZooKeeper session is tried
  *                    again every second, and one that goes on with a shorter timeout keeps its
  *                    holds.

@@ -258,6 +258,13 @@ static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int6
         } else if (state == PDK__ZK_SPOILT) {
             begin_anew(s);
             pdk__session_trouble(s, PDK_UNAVAILABLE, "a server's handshake gives no session, or no time");
+        } else if (state == PDK__ZK_FOREIGN) {
+            begin_anew(s);
+            pdk__session_trouble(
+                s, PDK_UNSUPPORTED,
+                "the server is no ZooKeeper, and has no create2, the request that makes a contender's node; "
+                "ClickHouse Keeper, which counts its sessions from 1 as this server does, has it from "
+                "26.7 on");
         } else {
             pdk__session_end(s, PDK_AUTH,
                              "the server refused the credentials, or demands others; check the digest option, and "

@@ -38,7 +38,7 @@ struct pdk__request {
     uint64_t tag;
     const char *path; /* absolute, chroot included; copied */
     const char *data; /* CREATE, MKDIR (or NULL), SET: the node's data, copied */
-    bool container;   /* MKDIR: the server removes it when it is empty again; persistent where it cannot */
+    bool container;   /* MKDIR: the server removes it when it is empty again; persistent where it may not do that */
     bool named;       /* CREATE: path is the whole name; NODE_EXISTS when it is taken */
     bool watch;       /* LIST */
     bool stat;        /* LIST: the reply has the directory's token and acl_version */
@@ -73,6 +73,7 @@ enum pdk__zk_state {
     PDK__ZK_EXPIRED,     /* the last state of a handle */
     PDK__ZK_AUTH_FAILED, /* likewise */
     PDK__ZK_SPOILT,      /* likewise: the server's handshake gives no session, or no time */
+    PDK__ZK_FOREIGN,     /* likewise: the server is no ZooKeeper, and cannot do what is needed */
 };
 
 enum pdk__zk_event {

@@ -22,6 +22,7 @@
 #include "zk/answers.h"
 #include "zk/cloexec.h"
 #include "zk/errors.h"
+#include "zk/foreign.h"
 #include "zk/logs.h"
 #include "zk/request.h"
 #include "zk/servers.h"
@@ -58,8 +59,9 @@ struct pdk__zk {
     pthread_cond_t answered;
     unsigned char password[PDK__ZK_PASSWORD]; /* as of the last connection */
     char peer[PDK__SOCKETS_NAME];
-    int64_t session;   /* for the completions, which run on one thread */
-    GHashTable *dials; /* sockets.h; of the thread that closes */
+    int64_t session;     /* for the completions, which run on one thread */
+    atomic_bool foreign; /* foreign.h */
+    GHashTable *dials;   /* sockets.h; of the thread that closes */
 };
 
 struct call {
@@ -256,12 +258,29 @@ static void keep_secret(pdk__zk *zk, zhandle_t *handle) {
     pthread_mutex_unlock(&zk->lock);
 }
 
+/* A server that is no ZooKeeper has answered what it was asked first. Or it has hung up. */
+static void on_foreign(int code, const char *path, const struct Stat *stat, const void *data) {
+    pdk__zk *zk = (pdk__zk *)data;
+    const struct pdk__zk_sink *sink = zk->config.sink;
+    bool can = pdk__foreign_can(code);
+    (void)path, (void)stat;
+    if (can)
+        sink->log(zk->config.driver, PDK_LOG_WARN,
+                  "the server is no ZooKeeper: it takes no session back, so each lost connection ends every hold, and "
+                  "others wait until the session has timed out; directories of locks stay when they are empty");
+    sink->state(zk->config.driver, zk, can ? PDK__ZK_CONNECTED : PDK__ZK_FOREIGN, zk->session,
+                zoo_recv_timeout(atomic_load(&zk->handle)));
+}
+
 /* The library goes on with any handshake: without a timeout it reconnects as fast as it can. */
 static void on_connected(pdk__zk *zk, int64_t session, int32_t timeout_ms) {
     bool well_formed = pdk__answer_is_session(session, timeout_ms);
     zk->session = session;
     if (!well_formed)
         tell_malformed(zk, "a handshake");
+    atomic_store(&zk->foreign, well_formed && pdk__foreign_is(session, (const char *)zk->password));
+    if (atomic_load(&zk->foreign) && pdk__foreign_ask(atomic_load(&zk->handle), &zk->node_acl, on_foreign, zk))
+        return;
     zk->config.sink->state(zk->config.driver, zk, well_formed ? PDK__ZK_CONNECTED : PDK__ZK_SPOILT, session,
                            timeout_ms);
 }
@@ -320,7 +339,8 @@ static int dispatch(struct call *call, zhandle_t *handle) {
         return zoo_acreate2(handle, r->path, r->data, length, acl, r->named ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL,
                             on_created, call);
     case PDK__OP_MKDIR:
-        return zoo_acreate(handle, r->path, r->data, length, acl, r->container ? ZOO_CONTAINER : ZOO_PERSISTENT,
+        return zoo_acreate(handle, r->path, r->data, length, acl,
+                           r->container && !atomic_load(&call->zk->foreign) ? ZOO_CONTAINER : ZOO_PERSISTENT,
                            on_made_dir, call);
     case PDK__OP_LIST:
         if (r->stat)

@@ -14,7 +14,7 @@ import unittest.mock
 
 from kazoo.security import READ_ACL_UNSAFE, make_digest_acl
 
-from bench import BUILD, SLACK, Case, Server, Way, children, wait_for
+from bench import BUILD, SLACK, Case, Packets, Server, Way, children, wait_for
 
 WALLCLOCK = str(BUILD / "docker/chaos/wallclock.so")
 UUID = "00000000-0000-0000-0000-000000000000"
@@ -54,6 +54,39 @@ class Proxy(Way):
     def passed(self, data, _up):
         time.sleep(self.delay)
         return data
+
+
+class Keeper(Packets):
+    """It answers as ClickHouse Keeper: sessions are counted, and none is taken back. Unless `create2`, it hangs up on that request."""
+
+    SAYS = "ClickHouse Keeper version: v24.8.4.13-stable-53813f6\nLatency min/avg/max: 0/0/0\nZxid: 34\nMode: standalone\nNode count: 4\n"
+
+    def __init__(self, hosts, create2, words=SAYS):
+        super().__init__(hosts, {"srvr": words, "conf": "server_id=1\n"})
+        self.create2, self.count, self.owners = create2, 0, {}
+
+    def pieces(self, begin):
+        frames = super().pieces(begin)
+
+        def passed(source, up):
+            first = not begin.isalpha()
+            for data in frames(source, up):
+                if first and up:  # a new session, whichever it asks for
+                    data = data[:8] + bytes(8) + data[16:20] + bytes(8) + data[28:32] + bytes(16) + data[48:]
+                elif first:
+                    self.count += 1
+                    self.owners[data[12:20]] = struct.pack(">q", self.count)
+                    data = data[:12] + struct.pack(">q", self.count) + data[20:24] + bytes(16) + data[40:]
+                first = False
+                yield data
+        return passed
+
+    def pass_on(self, body, asked, up):
+        if up and struct.unpack(">i", body[4:8])[0] in ((19,) if self.create2 else (15, 19)):
+            raise ConnectionError
+        for theirs, ours in [] if up else self.owners.items():
+            body = body.replace(theirs, ours)
+        return body
 
 
 class Doctor(Case):
@@ -151,6 +184,20 @@ class Servers(Doctor):
     def test_version(self):
         old = self.proxy(words={"srvr": "Zookeeper version: 3.4.13-2d71af4, built on then\nMode: standalone\n"})
         self.assertIn("3.4.13", self.ask(1, hosts=old.hosts)["version"][0]["what"])
+
+    def test_foreign(self):
+        """A server that is no ZooKeeper says so itself, or shows it. run says what it lacks."""
+        for create2, words in ((False, Keeper.SAYS), (False, "srvr is not executed because it is not in the whitelist.\n"), (True, Keeper.SAYS)):
+            keeper = Keeper(self.server.hosts, create2, words)
+            self.addCleanup(keeper.close)
+            found = self.ask(1, hosts=keeper.hosts)
+            self.assertEqual(list(found), ["foreign"])
+            whole = " ".join(finding["what"] for finding in found["foreign"])
+            self.assertIn("ClickHouse Keeper v24.8.4.13:" if words == Keeper.SAYS else "counts its sessions", whole)
+            self.assertEqual("create2" in whole, not create2)
+            _, err = self.paddock(0 if create2 else 69, "run", "-v", "--connect-timeout", "1", f"{self.path}/{create2}", "--", "true")
+            self.assertIn("no ZooKeeper", err)
+            self.assertEqual("create2" in err, not create2)
 
     def test_separate_and_unequal(self):
         """Servers of two ensembles, with other limits."""

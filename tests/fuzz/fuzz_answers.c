@@ -31,7 +31,7 @@ static union {
     stat_completion_t stat;
     data_completion_t data;
 } completion;
-static clientid_t client_id;
+static clientid_t client_id = {.passwd = "random"}; /* with none it would be no ZooKeeper */
 static int timeout_ms;
 
 static zhandle_t *handle(void) { return (zhandle_t *)&handle_of_nobody; }

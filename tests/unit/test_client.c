@@ -7,7 +7,8 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-enum { SESSION = 77, TIMEOUT_MS = 10000 };
+enum { TIMEOUT_MS = 10000 };
+#define SESSION INT64_C(0x10000c1d2e30000)
 
 /* ---- the client library */
 
@@ -24,6 +25,8 @@ static struct {
     bool refuses;
     clientid_t id;
     int timeout_ms;
+    string_stat_completion_t foreign; /* what was asked of a server that is no ZooKeeper */
+    const void *asker;
 } library;
 
 static zhandle_t *handle(void) { return (zhandle_t *)&handle_of_nobody; }
@@ -53,6 +56,17 @@ int zoo_acreate(zhandle_t *zh, const char *path, const char *value, int length, 
     library.string = fn;
     library.call = data;
     library.modes[library.creates++] = mode;
+    return ZOK;
+}
+int zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int length, const struct ACL_vector *acl, int mode,
+                 string_stat_completion_t fn, const void *data) {
+    (void)zh, (void)value, (void)length, (void)mode;
+    if (library.refuses)
+        return ZINVALIDSTATE;
+    ck_assert_str_eq(path, "/");
+    ck_assert_int_gt(acl->count, 0);
+    library.foreign = fn;
+    library.asker = data;
     return ZOK;
 }
 int zoo_awget_children2(zhandle_t *zh, const char *path, watcher_fn w, void *context, strings_stat_completion_t fn,
@@ -223,6 +237,59 @@ START_TEST(handshakes) {
 }
 END_TEST
 
+static void shake_hands(int64_t id, const char *password) {
+    memset(&seen, 0, sizeof seen);
+    library.foreign = NULL;
+    library.id.client_id = id;
+    memset(library.id.passwd, 0, sizeof library.id.passwd);
+    memcpy(library.id.passwd, password, strlen(password));
+    library.watcher(handle(), ZOO_SESSION_EVENT, ZOO_CONNECTED_STATE, "", library.context);
+}
+
+/* ZooKeeper has large ids, and random passwords: one of the two is enough. */
+START_TEST(a_zookeeper) {
+    static const struct {
+        int64_t id;
+        const char *password;
+    } theirs[] = {{SESSION, ""}, {-SESSION, ""}, {77, "p"}, {INT64_C(1) << 40, ""}};
+    for (size_t i = 0; i < G_N_ELEMENTS(theirs); i++) {
+        shake_hands(theirs[i].id, theirs[i].password);
+        ck_assert_int_eq(seen.state, PDK__ZK_CONNECTED);
+        ck_assert(library.foreign == NULL);
+    }
+}
+END_TEST
+
+/* There is a session once it has answered a create2, if only that the node exists. No container is asked for. */
+START_TEST(a_server_that_is_no_zookeeper) {
+    static const struct {
+        int code;
+        enum pdk__zk_state state;
+    } answers[] = {{ZNODEEXISTS, PDK__ZK_CONNECTED},     {ZNONODE, PDK__ZK_CONNECTED},
+                   {ZNOAUTH, PDK__ZK_CONNECTED},         {ZBADARGUMENTS, PDK__ZK_CONNECTED},
+                   {ZCONNECTIONLOSS, PDK__ZK_FOREIGN},   {ZUNIMPLEMENTED, PDK__ZK_FOREIGN},
+                   {ZOPERATIONTIMEOUT, PDK__ZK_FOREIGN}, {ZCLOSING, PDK__ZK_FOREIGN}};
+    for (size_t i = 0; i < G_N_ELEMENTS(answers); i++) {
+        shake_hands(77, "");
+        ck_assert_uint_eq(seen.states, 0);
+        library.foreign(answers[i].code, NULL, NULL, library.asker);
+        ck_assert_uint_eq(seen.states, 1);
+        ck_assert_int_eq(seen.state, answers[i].state);
+    }
+    submit((struct pdk__request){.kind = PDK__OP_MKDIR, .container = true});
+    ck_assert_int_eq(library.modes[0], ZOO_PERSISTENT);
+    library.string(ZOK, "/dir", library.call);
+}
+END_TEST
+
+/* The handle is over already: another state follows. */
+START_TEST(a_server_that_cannot_be_asked) {
+    library.refuses = true;
+    shake_hands(77, "");
+    ck_assert_int_eq(seen.state, PDK__ZK_CONNECTED);
+}
+END_TEST
+
 /* A session that may only read is none, and was not asked for. */
 START_TEST(states) {
     const struct {
@@ -276,6 +343,9 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(cases, a_server_that_knows_no_containers, 0, 2);
     tcase_add_test(cases, a_server_that_knows_no_create);
     tcase_add_test(cases, handshakes);
+    tcase_add_test(cases, a_zookeeper);
+    tcase_add_test(cases, a_server_that_is_no_zookeeper);
+    tcase_add_test(cases, a_server_that_cannot_be_asked);
     tcase_add_test(cases, states);
     tcase_add_test(cases, events);
     tcase_add_test(cases, a_driver_that_does_not_count);
