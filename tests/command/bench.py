@@ -49,9 +49,12 @@ def alive(pid):
 
 
 def children(pid):
-    """Of all threads of a process: servers are those of another one than main."""
-    tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
-    return [int(word) for task in tasks for word in (task / "children").read_text(encoding="ascii").split()]
+    """Of all threads of a process: servers are those of another one than main. A thread may end meanwhile."""
+    words = []
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            words += (task / "children").read_text(encoding="ascii").split()
+    return [int(word) for word in words]
 
 
 class Server:
