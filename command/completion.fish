@@ -48,6 +48,7 @@ complete -c paddock -n $servers -l token-base -x -d 'the generation before every
 set -l all '__paddock_verb run hold elect job wait show watch ls top check doctor ask break fence server'
 complete -c paddock -n $all -s v -l verbose -d 'say what happens'
 complete -c paddock -n $all -s q -l quiet -d 'say nothing'
+complete -c paddock -n $all -l timestamps -d 'say when'
 complete -c paddock -n $all -l help -d 'show the options'
 
 complete -c paddock -n '__paddock_verb run hold wait show watch' -l shared -d 'the read/write lock at the path, to read'

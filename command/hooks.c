@@ -118,9 +118,10 @@ bool cmd_health_hear(cmd_health *h) {
     if (news.kind != CMD_REFUSED && news.kind != CMD_GONE)
         return true;
     bool healthy = news.kind == CMD_GONE && news.number == 0 && !h->late;
-    if (healthy != h->healthy)
-        cmd_tell("the check %s", healthy ? "succeeds" : h->late ? "takes too long" : "fails");
+    if (healthy != h->healthy || !h->told)
+        cmd_say("the check %s", healthy ? "succeeds" : h->late ? "takes too long" : "fails");
     h->healthy = healthy;
+    h->told = true;
     h->runs = false;
     h->at = cmd_now_ms() + h->every_ms;
     return true;

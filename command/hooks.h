@@ -41,7 +41,7 @@ typedef struct {
     char *shell[4];
     char **commands[1];
     int64_t every_ms, at; /* when it begins, or has to have ended */
-    bool runs, late;
+    bool runs, late, told;
     bool healthy; /* at first not, unless there is no check */
 } cmd_health;
 

@@ -5,6 +5,8 @@
 #include "say.h"
 #include "signals.h"
 #include "status.h"
+#include "waiting.h"
+#include "words.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -37,6 +39,8 @@ bool cmd_keeper_signals(cmd_keeper *k) {
 static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
     cmd_keeper *k = user;
     bool another = event == PDK_SESSION_CONNECTED || event == PDK_SESSION_REOPENED;
+    k->away = event == PDK_SESSION_SUSPENDED || event == PDK_SESSION_EXPIRED;
+    k->ended = event == PDK_SESSION_CLOSED;
     if (event == PDK_SESSION_CONNECTED) {
         k->connected = true;
         if (k->looks_outside)
@@ -123,7 +127,10 @@ static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
     (void)claim;
     if (ahead > 0)
         cmd_keeper_look_outside(k);
-    cmd_tell("queued at %s, %d ahead", k->path, ahead);
+    if (k->speaks && ahead > 0)
+        cmd_say("waiting for %s, %d ahead", k->path, ahead);
+    else
+        cmd_tell("queued at %s, %d ahead", k->path, ahead);
 }
 
 static void on_asked(pdk_hold *hold, const char *who, int64_t until_ms, void *user) {
@@ -220,6 +227,7 @@ static bool ends_the_wait(int number) {
 /* Stops like any program: the shell shows it, and its queue position is kept as long as the session is. */
 static void stop_here(int number) {
     sigset_t mask, old;
+    cmd_draw(NULL);
     sigemptyset(&mask);
     sigaddset(&mask, number);
     kill(getpid(), number);
@@ -254,18 +262,35 @@ static const char *shortage(void) {
                     : NULL;
 }
 
-int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
-    if (k->connected || cmd_now_ms() < since + k->settings->connect_timeout_ms)
-        return CMD_OK;
+/* The session is there and gone again: tells what the library says of it. */
+static bool is_too_short(const char *trouble) {
+    return trouble && g_str_has_prefix(trouble, "the negotiated session timeout");
+}
+
+static int say_no_answer(const cmd_keeper *k) {
     const char *lacks = shortage();
+    g_autofree char *why = k->trouble ? cmd_words(k->trouble) : NULL;
     if (lacks) {
         cmd_error("%s cannot be asked: %s", k->settings->servers, lacks);
         return CMD_SOFTWARE;
     }
-    const char *why = k->trouble;
-    cmd_error("no server of %s answers%s%s%s; look at -s, and whether they run", k->settings->servers, why ? " (" : "",
-              why ? why : "", why ? ")" : "");
+    if (is_too_short(k->trouble))
+        cmd_error("%s: %s", k->settings->servers, why);
+    else
+        cmd_error("no server of %s answers%s%s%s; look at -s, and whether they run", k->settings->servers,
+                  why ? " (" : "", why ? why : "", why ? ")" : "");
     return CMD_UNAVAILABLE;
+}
+
+int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
+    if (k->ended) {
+        cmd_error("%s: the servers refuse the credentials, or demand others: look at --digest-file, and at "
+                  "enforce.auth.schemes of the servers",
+                  k->settings->servers);
+        return CMD_DENIED;
+    }
+    bool over = cmd_now_ms() >= since + k->settings->connect_timeout_ms || is_too_short(k->trouble);
+    return k->connected || !over ? CMD_OK : say_no_answer(k);
 }
 
 /* Wait until the claim is decided. 0, or the status with which the program ends before. */
@@ -274,6 +299,7 @@ static int await_claim(cmd_keeper *k) {
     while (!k->decided) {
         int number = 0;
         int64_t left = k->connected ? 60000 : since + k->settings->connect_timeout_ms - cmd_now_ms();
+        left = MIN(left, cmd_waiting_go_on(k->waiting));
         unsigned saw = cmd_keeper_wait(k, NULL, 0, left < 0 ? 0 : left, &number);
         int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
         if (status)
@@ -295,9 +321,7 @@ int cmd_keeper_open(cmd_keeper *k) {
     options.on_event_user = k;
     options.on_log_user = &k->trouble;
     pdk_status status = pdk_session_open(k->settings->servers, &options, &k->session);
-    if (status)
-        cmd_error("%s", pdk_last_error());
-    return cmd_status(status);
+    return cmd_explain(NULL, status);
 }
 
 /* ---- permits and a lock at one path, which do not exclude each other */
@@ -344,29 +368,64 @@ static int refuse_others(cmd_keeper *k) {
     return CMD_UNAVAILABLE; /* the other one may be gone when a unit starts us again */
 }
 
-int cmd_keeper_acquire(cmd_keeper *k) {
-    int early = cmd_keeper_open(k);
-    if (early)
-        return early;
-    pdk_status status = claim(k);
-    if (status) {
-        cmd_error("%s", pdk_last_error());
-        return cmd_status(status);
+/* On a terminal somebody waits for the answer. A script has the status. */
+static void tell_taken(const cmd_keeper *k) {
+    const char *who = cmd_waiting_holder(k->waiting);
+    const char *late = k->settings->wait_ms > 0 ? " in time" : "";
+    g_autofree char *words = who && *who ? g_strdup_printf("%s is not free%s: held by %s", k->path, late, who)
+                                         : g_strdup_printf("%s is not free%s", k->path, late);
+    if (isatty(STDERR_FILENO))
+        cmd_say("%s", words);
+    else
+        cmd_tell("%s", words);
+}
+
+/* The claim is decided, and nothing is held: says why. The result. */
+static int tell_refused(const cmd_keeper *k) {
+    int result = cmd_status(k->status);
+    if (result == CMD_TAKEN)
+        tell_taken(k);
+    else if (k->status == PDK_UNAVAILABLE && !k->connected) /* -w, or -n, is over before --connect-timeout */
+        return say_no_answer(k);
+    else
+        return cmd_explain(k->path, k->status);
+    return result;
+}
+
+/* Several locks have a line each. */
+static void tell_held(const cmd_keeper *k) {
+    for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
+        const pdk_hold *part = cmd_keeper_part(k, i);
+        g_autofree char *token = g_strdup_printf("token %" G_GINT64_FORMAT, (gint64)pdk_hold_token(part));
+        if (k->speaks)
+            cmd_say("holding %s, %s", cmd_keeper_part_path(k, i), token);
+        else
+            cmd_tell("holding %s, %s", pdk_hold_node(part), token);
     }
+}
+
+/* Claims, and waits for the result. 0, or the status with which the program ends before. */
+static int wait_for_claim(cmd_keeper *k) {
+    pdk_status status = claim(k);
+    if (status)
+        return cmd_explain(NULL, status);
+    k->waiting = cmd_waiting_begin(k);
     bool tells = k->claim && pdk_claim_on_queued(k->claim, on_queued, k) == PDK_OK;
     if (!tells && !k->settings->shared) /* nobody tells that a set has to wait */
         cmd_keeper_look_outside(k);
-    early = await_claim(k);
+    int early = await_claim(k);
+    cmd_waiting_end(k->waiting);
+    return early;
+}
+
+int cmd_keeper_acquire(cmd_keeper *k) {
+    int early = cmd_keeper_open(k);
+    if (early == CMD_OK)
+        early = wait_for_claim(k);
     if (early)
         return early;
-    if (k->status) {
-        int result = cmd_status(k->status);
-        if (result == CMD_TAKEN)
-            cmd_tell("%s: %s", k->path, pdk_status_text(k->status));
-        else
-            cmd_error("%s: %s", k->path, *pdk_last_error() ? pdk_last_error() : pdk_status_text(k->status));
-        return result;
-    }
+    if (k->status)
+        return tell_refused(k);
     early = refuse_others(k);
     if (early)
         return early;
@@ -374,10 +433,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         cmd_error("the lock %s is lost (%s) before anything could start", k->path, cmd_keeper_why_lost(k));
         return CMD_LOST;
     }
-    for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
-        const pdk_hold *part = cmd_keeper_part(k, i);
-        cmd_tell("holding %s, token %" G_GINT64_FORMAT, pdk_hold_node(part), (gint64)pdk_hold_token(part));
-    }
+    tell_held(k);
     cmd_keeper_listen(k);
     return CMD_OK;
 }
@@ -405,6 +461,7 @@ void cmd_keeper_close(cmd_keeper *k) {
             cmd_recipe_close(&k->recipes[i]);
         pdk_session_unref(k->session);
     }
+    cmd_waiting_free(k->waiting);
     if (k->signals >= 0)
         close(k->signals);
     g_free(k->recipes);

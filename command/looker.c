@@ -3,6 +3,7 @@
 #include "say.h"
 #include "status.h"
 #include "walk.h"
+#include "words.h"
 
 /* The number of permits stands in the directory of the leases. */
 static int32_t read_permits(cmd_walk *walk, const char *path) {
@@ -53,10 +54,8 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
     pdk_status status = pdk_session_open(settings->servers, &options, &looker->session);
     if (!status && path)
         status = open_kind(looker, path, kind);
-    if (status) {
-        cmd_error("%s", pdk_last_error());
-        return cmd_status(status);
-    }
+    if (status)
+        return cmd_explain(looker->session ? NULL : settings->servers, status);
     if (!path || kind != CMD_KIND_NONE)
         return CMD_OK;
     /* The path is fine, as there is a lock now. Does another recipe work there? */
@@ -65,10 +64,7 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
         return found;
     cmd_recipe_close(&looker->recipe);
     looker->recipe = (cmd_recipe){0};
-    status = open_kind(looker, path, kind);
-    if (status)
-        cmd_error("%s", pdk_last_error());
-    return cmd_status(status);
+    return cmd_explain(path, open_kind(looker, path, kind));
 }
 
 static size_t count_holders(const cmd_looker *looker, const pdk_contenders *list) {
