@@ -22,7 +22,7 @@ static int check(const cmd_settings *settings, const char *text) {
         pdk_status answer = pdk_session_check_sequencer(looker.session, text, CMD_LOOK_MS);
         g_autofree char *why = answer == PDK_LOST ? cmd_why(NULL, answer) : NULL;
         if (why)
-            cmd_tell("%s", why);
+            cmd_answer("%s", why);
         status = why ? CMD_NOT : cmd_explain(NULL, answer);
         if (settings->json && (answer == PDK_OK || answer == PDK_LOST))
             print_result(text, answer == PDK_OK);

@@ -138,16 +138,18 @@ static bool ends_program(const cmd_work *w) {
     return w->refused || w->terminated_by || number == SIGHUP || number == SIGINT || number == SIGQUIT;
 }
 
-/* Why a term ends that was not lost. */
-static const char *why_given_up(const cmd_election *e) {
+/* Why a term ends that was not lost: `what` has ended. g_free it. */
+static char *why_given_up(const cmd_election *e, const char *what) {
     const cmd_work *w = &e->work;
-    return w->lost                  ? "LEASE"
-           : e->resigns || w->asked ? "resigned"
-           : w->too_long            ? "--max-hold is over"
-                                    : "its command has ended";
+    if (w->lost || e->resigns || w->asked || w->too_long)
+        return g_strdup(w->lost ? "LEASE" : w->too_long ? "--max-hold is over" : "resigned");
+    if (w->refused)
+        return g_strdup_printf("%s cannot be started", what);
+    return g_strdup_printf("%s ended %s %d", what, WIFSIGNALED(w->status) ? "by signal" : "with",
+                           WIFSIGNALED(w->status) ? WTERMSIG(w->status) : WEXITSTATUS(w->status));
 }
 
-static void end_term(cmd_election *e) {
+static void end_term(cmd_election *e, const char *what) {
     cmd_keeper *k = &e->keeper;
     char token[32];
     snprintf(token, sizeof token, "%" G_GINT64_FORMAT, (gint64)pdk_hold_token(k->hold));
@@ -158,7 +160,8 @@ static void end_term(cmd_election *e) {
         k->wake_at = 0;
     }
     const char *reason = pdk_reason_name(pdk_hold_reason(k->hold));
-    cmd_say("we do not lead %s any more (%s)", k->path, lost ? reason : why_given_up(e));
+    g_autofree char *why = lost ? g_strdup(reason) : why_given_up(e, what);
+    cmd_say("we do not lead %s any more (%s)", k->path, why);
     cmd_events_tell(
         &e->events, CMD_EVENT_DEPOSED,
         (const char *const[]){"PADDOCK_PATH", k->path, "PADDOCK_TOKEN", token, "PADDOCK_REASON", reason, NULL});
@@ -185,7 +188,7 @@ static bool lead(cmd_election *e, char **command, int *status) {
         *status = cmd_work_run(&e->work, WORK);
         cmd_endpoint_set(&e->endpoint, NULL, NULL);
     }
-    end_term(e);
+    end_term(e, passed ? "its command" : "--on-elected");
     if (*status)
         return true;
     if (!ends_program(&e->work))

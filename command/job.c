@@ -95,8 +95,8 @@ static int refused(const cmd_keeper *k, pdk_status answer, const pdk_job_runs *r
     const pdk_job_run *newest = pdk_job_runs_run(runs, 0);
     if (answer == PDK_SKIPPED && newest) {
         g_autofree char *start = cmd_when(newest->start_ms), *next = cmd_when(newest->next_ms);
-        cmd_tell("%s: skipped: %s, %s since %s; the next run may start at %s", k->path, newest->who,
-                 states[newest->state], start, next);
+        cmd_answer("%s: skipped: %s, %s since %s; the next run may start at %s", k->path, newest->who,
+                   states[newest->state], start, next);
         return CMD_SKIPPED;
     }
     int result = cmd_explain(k->path, answer);

@@ -6,6 +6,7 @@
 #include "signals.h"
 #include "status.h"
 #include "waiting.h"
+#include "wire.h"
 #include "words.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -267,9 +268,28 @@ static bool is_too_short(const char *trouble) {
     return trouble && g_str_has_prefix(trouble, "the negotiated session timeout");
 }
 
+/* Try the first servers once more, for a moment: the library does not say why it has no connection. g_free it. */
+static char *try_servers(const char *text) {
+    enum { MOST = 3, TRY_MS = 500 };
+    int64_t left, deadline = cmd_now_ms() + TRY_MS;
+    cmd_servers servers;
+    GString *why = g_string_new(NULL);
+    cmd_servers_parse(&servers, text);
+    for (size_t i = 0; i < MOST && servers.addresses[i] && (left = deadline - cmd_now_ms()) > 0; i++) {
+        g_autofree char *error = NULL;
+        int descriptor = cmd_dial(servers.addresses[i], left, &error);
+        if (descriptor >= 0)
+            close(descriptor);
+        g_string_append_printf(why, "%s%s%s", i ? "; " : "", descriptor >= 0 ? servers.addresses[i] : error,
+                               descriptor >= 0 ? " takes connections, and gives no session" : "");
+    }
+    cmd_servers_clear(&servers);
+    return g_string_free(why, FALSE);
+}
+
 static int say_no_answer(const cmd_keeper *k) {
     const char *lacks = shortage();
-    g_autofree char *why = k->trouble ? cmd_words(k->trouble) : NULL;
+    g_autofree char *why = lacks ? NULL : k->trouble ? cmd_words(k->trouble) : try_servers(k->settings->servers);
     if (lacks) {
         cmd_error("%s cannot be asked: %s", k->settings->servers, lacks);
         return CMD_SOFTWARE;
@@ -277,8 +297,7 @@ static int say_no_answer(const cmd_keeper *k) {
     if (is_too_short(k->trouble))
         cmd_error("%s: %s", k->settings->servers, why);
     else
-        cmd_error("no server of %s answers%s%s%s; look at -s, and whether they run", k->settings->servers,
-                  why ? " (" : "", why ? why : "", why ? ")" : "");
+        cmd_error("no server of %s answers (%s); look at -s, and whether they run", k->settings->servers, why);
     return CMD_UNAVAILABLE;
 }
 
@@ -368,16 +387,12 @@ static int refuse_others(cmd_keeper *k) {
     return CMD_UNAVAILABLE; /* the other one may be gone when a unit starts us again */
 }
 
-/* On a terminal somebody waits for the answer. A script has the status. */
 static void tell_taken(const cmd_keeper *k) {
     const char *who = cmd_waiting_holder(k->waiting);
     const char *late = k->settings->wait_ms > 0 ? " in time" : "";
     g_autofree char *words = who && *who ? g_strdup_printf("%s is not free%s: held by %s", k->path, late, who)
                                          : g_strdup_printf("%s is not free%s", k->path, late);
-    if (isatty(STDERR_FILENO))
-        cmd_say("%s", words);
-    else
-        cmd_tell("%s", words);
+    cmd_answer("%s", words);
 }
 
 /* The claim is decided, and nothing is held: says why. The result. */

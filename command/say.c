@@ -158,7 +158,7 @@ void cmd_draw(const char *text) {
         cut_to_terminal(safe);
         drawn = g_strconcat(erase, safe, NULL);
     }
-    if (old || drawn)
+    if (g_strcmp0(old, drawn) != 0)
         (void)write_words(drawn ? drawn : erase);
 }
 
@@ -183,6 +183,15 @@ void cmd_say(const char *format, ...) {
 void cmd_tell(const char *format, ...) {
     va_list arguments;
     if (!cmd_verbose)
+        return;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+void cmd_answer(const char *format, ...) {
+    va_list arguments;
+    if (cmd_quiet || !(cmd_verbose || isatty(STDERR_FILENO)))
         return;
     va_start(arguments, format);
     say(format, arguments);

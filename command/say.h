@@ -15,6 +15,8 @@ extern gboolean cmd_timestamps;
 void cmd_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
 void cmd_say(const char *format, ...) G_GNUC_PRINTF(1, 2);  /* no error, and said all the same, without -q */
 void cmd_tell(const char *format, ...) G_GNUC_PRINTF(1, 2); /* with -v */
+/* An answer that the exit status has as well: to somebody at a terminal, and with -v. */
+void cmd_answer(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 /* Is standard error a terminal whose foreground we have, so that a line can be drawn there, and changed? */
 bool cmd_can_draw(void);

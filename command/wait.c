@@ -68,6 +68,8 @@ static int wait_until_free(const cmd_settings *settings, const char *path) {
         print_result(path, free_now);
     if (!cmd_print_end())
         return CMD_SOFTWARE;
+    if (!free_now)
+        cmd_answer("%s is not free", path);
     return free_now ? CMD_OK : CMD_TAKEN;
 }
 

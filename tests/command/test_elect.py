@@ -58,7 +58,7 @@ class Terms(Elect):
         said = [line for line in (first.stderr.readline() for _ in range(4))]
         self.assertEqual(said, ["paddock: the check succeeds\n", f"paddock: we stand for {self.path}, as one\n",
                                 f"paddock: we lead {self.path}, token {token}\n",
-                                f"paddock: we do not lead {self.path} any more (its command has ended)\n"])
+                                f"paddock: we do not lead {self.path} any more (its command ended with 3)\n"])
         for process in (first, second):
             process.terminate()
             process.wait()
