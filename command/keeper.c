@@ -5,11 +5,10 @@
 #include "say.h"
 #include "signals.h"
 #include "status.h"
+#include "unanswered.h"
 #include "waiting.h"
-#include "wire.h"
 #include "words.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -245,62 +244,6 @@ int cmd_keeper_obey(int number) {
     return CMD_SIGNAL + number;
 }
 
-static void *do_nothing(void *nothing) { return nothing; }
-
-/* The resource that this process does not get any more: then the client library opens sockets in vain, and does not say
- * so. NULL: nothing is short. */
-static const char *shortage(void) {
-    pthread_t thread;
-    int ends[2] = {-1, -1}; /* a connection takes as many */
-    bool none = pipe2(ends, O_CLOEXEC) != 0;
-    int failed = pthread_create(&thread, NULL, do_nothing, NULL);
-    for (int i = 0; i < 2 && !none; i++)
-        close(ends[i]);
-    if (!failed)
-        pthread_join(thread, NULL);
-    return none     ? "no descriptor is left; raise the limit (ulimit -n)"
-           : failed ? "no thread is to be had; raise the limit (ulimit -u, TasksMax=)"
-                    : NULL;
-}
-
-/* The session is there and gone again: tells what the library says of it. */
-static bool is_too_short(const char *trouble) {
-    return trouble && g_str_has_prefix(trouble, "the negotiated session timeout");
-}
-
-/* Try the first servers once more, for a moment: the library does not say why it has no connection. g_free it. */
-static char *try_servers(const char *text) {
-    enum { MOST = 3, TRY_MS = 500 };
-    int64_t left, deadline = cmd_now_ms() + TRY_MS;
-    cmd_servers servers;
-    GString *why = g_string_new(NULL);
-    cmd_servers_parse(&servers, text);
-    for (size_t i = 0; i < MOST && servers.addresses[i] && (left = deadline - cmd_now_ms()) > 0; i++) {
-        g_autofree char *error = NULL;
-        int descriptor = cmd_dial(servers.addresses[i], left, &error);
-        if (descriptor >= 0)
-            close(descriptor);
-        g_string_append_printf(why, "%s%s%s", i ? "; " : "", descriptor >= 0 ? servers.addresses[i] : error,
-                               descriptor >= 0 ? " takes connections, and gives no session" : "");
-    }
-    cmd_servers_clear(&servers);
-    return g_string_free(why, FALSE);
-}
-
-static int say_no_answer(const cmd_keeper *k) {
-    const char *lacks = shortage();
-    g_autofree char *why = lacks ? NULL : k->trouble ? cmd_words(k->trouble) : try_servers(k->settings->servers);
-    if (lacks) {
-        cmd_error("%s cannot be asked: %s", k->settings->servers, lacks);
-        return CMD_SOFTWARE;
-    }
-    if (is_too_short(k->trouble))
-        cmd_error("%s: %s", k->settings->servers, why);
-    else
-        cmd_error("no server of %s answers (%s); look at -s, and whether they run", k->settings->servers, why);
-    return CMD_UNAVAILABLE;
-}
-
 int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
     if (k->ended) {
         cmd_error("%s: the servers refuse the credentials, or demand others: look at --digest-file, and at "
@@ -308,8 +251,8 @@ int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
                   k->settings->servers);
         return CMD_DENIED;
     }
-    bool over = cmd_now_ms() >= since + k->settings->connect_timeout_ms || is_too_short(k->trouble);
-    return k->connected || !over ? CMD_OK : say_no_answer(k);
+    bool over = cmd_now_ms() >= since + k->settings->connect_timeout_ms || cmd_is_too_short(k->trouble);
+    return k->connected || !over ? CMD_OK : cmd_say_unanswered(k->settings->servers, k->trouble);
 }
 
 /* Wait until the claim is decided. 0, or the status with which the program ends before. */
@@ -401,7 +344,7 @@ static int tell_refused(const cmd_keeper *k) {
     if (result == CMD_TAKEN)
         tell_taken(k);
     else if (k->status == PDK_UNAVAILABLE && !k->connected) /* -w, or -n, is over before --connect-timeout */
-        return say_no_answer(k);
+        return cmd_say_unanswered(k->settings->servers, k->trouble);
     else
         return cmd_explain(k->path, k->status);
     return result;
