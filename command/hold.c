@@ -98,6 +98,16 @@ static int keep(holder *h) {
     }
 }
 
+static void on_suspended(int64_t left_ms, void *user) {
+    (void)user;
+    cmd_say("the connection is lost; the lock is ours for %" G_GINT64_FORMAT " ms", (gint64)left_ms);
+}
+
+static void on_restored(void *user) {
+    (void)user;
+    cmd_say("the connection is back, and the lock is still ours");
+}
+
 static void on_session(void *user) {
     const holder *h = user;
     cmd_guard_tell_secret(&h->guard, h->keeper.session);
@@ -162,6 +172,8 @@ int cmd_hold(int argc, char **argv) {
     if (cmd_settings_parse(&settings, &argc, &argv, "/path…", CMD_OPTIONS_CLAIM | CMD_OPTIONS_DELAY, entries)) {
         h.keeper.settings = &settings;
         h.keeper.speaks = true;
+        h.keeper.on_suspended = on_suspended;
+        h.keeper.on_restored = on_restored;
         if (argc < 2)
             cmd_error("hold: a path is needed: paddock hold [option…] /path…");
         else if (cmd_keeper_paths(&h.keeper, argv + 1, (size_t)argc - 1))

@@ -20,6 +20,7 @@ typedef struct {
     char **commands[CMD_EVENTS];
     GQueue pending; /* of orders */
     bool runs;
+    cmd_event newest; /* the one whose command runs, or ran last */
 } cmd_events;
 
 /* A command that is NULL is not told. Before the session is opened. false: the system has no process left. */

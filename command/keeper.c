@@ -14,7 +14,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000, OTHERS_MS = 5000 };
+enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000, OTHERS_MS = 5000, SET_MS = 1000 };
 
 bool cmd_keeper_signals(cmd_keeper *k) {
     static const int ours[] = {SIGTERM,  SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
@@ -255,13 +255,24 @@ int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
     return k->connected || !over ? CMD_OK : cmd_say_unanswered(k->settings->servers, k->trouble);
 }
 
+/* A set that is not decided soon has to wait. true: it is said. */
+static bool tell_set(const cmd_keeper *k, int64_t since) {
+    if (cmd_now_ms() < since + SET_MS)
+        return false;
+    cmd_say("waiting for %s", k->path);
+    return true;
+}
+
 /* Wait until the claim is decided. 0, or the status with which the program ends before. */
 static int await_claim(cmd_keeper *k) {
     int64_t since = cmd_now_ms();
+    bool says = k->speaks && k->set_claim; /* nobody tells that a set has to wait */
     while (!k->decided) {
         int number = 0;
+        says = says && !tell_set(k, since);
         int64_t left = k->connected ? 60000 : since + k->settings->connect_timeout_ms - cmd_now_ms();
         left = MIN(left, cmd_waiting_go_on(k->waiting));
+        left = says ? MIN(left, SET_MS) : left;
         unsigned saw = cmd_keeper_wait(k, NULL, 0, left < 0 ? 0 : left, &number);
         int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
         if (status)
@@ -399,6 +410,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
 void cmd_keeper_close(cmd_keeper *k) {
     if (k->session) {
         /* A lost hold goes with the session, even if no server hears of the release. */
+        int32_t timeout_ms = pdk_session_timeout_ms(k->session); /* 0: never connected */
         int64_t patience = cmd_keeper_holds(k) && !cmd_keeper_is_valid(k) ? LOST_MS : CLOSE_MS;
         if (k->claim && !k->decided)
             (void)pdk_claim_cancel(k->claim);
@@ -410,9 +422,10 @@ void cmd_keeper_close(cmd_keeper *k) {
             (void)pdk_set_release(k->set);
         /* A claim that is granted just now brings its hold here. */
         (void)pdk_session_dispatch(k->session, NULL);
-        if (pdk_session_close(k->session, patience) != PDK_OK)
-            cmd_error("the servers did not confirm the release of %s; they remove the node when the session expires",
-                      k->path);
+        if (pdk_session_close(k->session, patience) != PDK_OK && timeout_ms)
+            cmd_error("the servers did not confirm the release of %s; they remove the node when the session expires, "
+                      "after %d s or so",
+                      k->path, (timeout_ms + 999) / 1000);
         pdk_claim_unref(k->claim);
         pdk_set_claim_unref(k->set_claim);
         for (size_t i = 0; k->recipes && i < k->count; i++)

@@ -16,6 +16,9 @@ static const struct {
      "the session timeout of \\1 ms, as the servers give it, is too short for a lease, which takes \\2 ms: ask for "
      "more "
      "(--session-timeout, \\3 ms now), or raise the servers' maxSessionTimeout"},
+    {"; pass what pdk_hold_token returned", "; it is PADDOCK_TOKEN"},
+    {"every_ms, at_ms and zone", "--every, --at and --tz"},
+    {": a limit would be crossed$", ": more contenders stand there than can be shown (5000)"},
     {"check the digest option", "check --digest-file"},
     {"set accept_unprotected", "give --accept-unprotected"},
     {"PDK_PERMISSION_(\\w+)", "the permission \\1"},

@@ -57,8 +57,12 @@ class Hold(Case):
         self.assertRegex(second.stderr.readline(), rf"^paddock: holding {self.path}, token \d+\n$")
         self.assertEqual(self.finish(second, 0)[1], f"paddock: releasing {self.path}: standard input has ended\n")
         wait_for("the third", lambda: len(self.nodes()) == 1)
+        several = self.start("hold", self.path + "-b", self.path)
+        self.assertEqual(several.stderr.readline(), f"paddock: waiting for {self.path}-b, {self.path}\n")
         quiet.terminate()
         self.assertEqual(self.finish(quiet, 0), ("", ""))
+        for path in (self.path + "-b", self.path):
+            self.assertRegex(several.stderr.readline(), rf"^paddock: holding {path}, token \d+\n$")
 
     def test_the_release_waits_for_no_guardian(self):
         process, _ = self.begin()

@@ -51,6 +51,8 @@ static const struct {
      "if it is meant, give --accept-unprotected (docs/secure-configuration.md)"},
     {"pdk_job_acquire: /x/a/lock: the access control list of /x/a/lock lets b in",
      "the access control list of /x/a/lock lets b in"},
+    {"pdk_lock_list: /a: a limit would be crossed", "/a: more contenders stand there than can be shown (5000)"},
+    {"give all the same every_ms, at_ms and zone", "give all the same --every, --at and --tz"},
     {"hidden from sessions without PDK_PERMISSION_ADMIN", "hidden from sessions without the permission ADMIN"},
     {"zookeeper_init: no thread or descriptor was to be had", "no thread or descriptor was to be had"},
     {"the server refused the credentials; check the digest option, and more",
