@@ -199,9 +199,8 @@ void cmd_endpoint_name(cmd_endpoint *endpoint, const char *path, const char *sel
 }
 
 void cmd_endpoint_hear(cmd_endpoint *endpoint, const char *leader, int64_t token) {
-    g_autofree char *old = NULL;
     pthread_mutex_lock(&endpoint->mutex);
-    old = endpoint->leader;
+    g_free(endpoint->leader);
     endpoint->leader = g_strdup(leader);
     endpoint->token = token;
     pthread_mutex_unlock(&endpoint->mutex);

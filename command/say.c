@@ -106,14 +106,13 @@ bool cmd_can_draw(void) {
 static void cut_to_terminal(char *line) {
     struct winsize size;
     int left = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 79 : size.ws_col - 1;
-    for (char *at = line; *at; at = g_utf8_next_char(at)) {
+    char *at = line;
+    while (*at && left >= 0) {
         gunichar c = g_utf8_get_char(at);
         left -= g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
-        if (left < 0)
-            *at = '\0';
-        if (left < 0)
-            return;
+        at = left < 0 ? at : g_utf8_next_char(at);
     }
+    *at = '\0';
 }
 
 /* ---- lines */

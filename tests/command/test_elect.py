@@ -371,7 +371,7 @@ class Listen(Elect):
         code, ours = ask(leader)
         self.assertEqual((code, ours["path"], ours["leads"]), (200, self.path, True))
         self.assertEqual(ours["identity"], f"{socket.gethostname()}:{process.pid}")
-        self.assertRegex(ours["token"], r"^[1-9]\d+$")
+        self.assertRegex(ours["token"], r"^[1-9]\d*$")
         theirs = wait_for("the leader as the other knows it", lambda: (found := ask(other))[1]["identity"] and found)
         self.assertEqual(theirs, (503, dict(ours, leads=False)))
         self.assertEqual(ask(leader, "text/html, Application/JSON;q=0.5")[0], 200)
