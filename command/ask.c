@@ -6,6 +6,7 @@
 #include "say.h"
 #include "status.h"
 #include "verbs.h"
+#include "words.h"
 #include <paddock/fence.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +16,9 @@ typedef struct {
     char *within; /* a duration */
 } wish;
 
-static int explain(pdk_status status) {
-    if (status)
-        cmd_error("%s", pdk_last_error());
-    return status == PDK_GONE ? CMD_NOT : cmd_status(status);
+static int explain(const char *path, pdk_status status) {
+    int result = cmd_explain(path, status);
+    return status == PDK_GONE ? CMD_NOT : result;
 }
 
 /* ---- ask */
@@ -40,7 +40,7 @@ static int ask(const cmd_settings *settings, const wish *w, const char *path) {
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
         pdk_status answer = pdk_session_request_release(looker.session, path, w->node, w->who, within_ms, CMD_LOOK_MS);
-        status = explain(answer);
+        status = explain(path, answer);
         if (answer == PDK_OK)
             cmd_tell("%s: asked", path);
         if (settings->json && (answer == PDK_OK || answer == PDK_GONE))
@@ -109,7 +109,7 @@ static int break_node(const cmd_settings *settings, const wish *w, const char *n
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
         pdk_contenders *who = NULL;
-        status = explain(pdk_session_break(looker.session, node, token, CMD_LOOK_MS, &who));
+        status = explain(node, pdk_session_break(looker.session, node, token, CMD_LOOK_MS, &who));
         if (status == CMD_OK) {
             print_broken(who, node, settings->json);
             status = cmd_print_end() ? CMD_OK : CMD_SOFTWARE;

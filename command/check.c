@@ -4,6 +4,7 @@
 #include "say.h"
 #include "status.h"
 #include "verbs.h"
+#include "words.h"
 
 static void print_result(const char *text, bool valid) {
     g_autoptr(GString) out = g_string_new(NULL);
@@ -19,11 +20,10 @@ static int check(const cmd_settings *settings, const char *text) {
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
         pdk_status answer = pdk_session_check_sequencer(looker.session, text, CMD_LOOK_MS);
-        if (answer == PDK_LOST)
-            cmd_tell("%s", pdk_last_error());
-        else if (answer)
-            cmd_error("%s", pdk_last_error());
-        status = answer == PDK_LOST ? CMD_NOT : cmd_status(answer);
+        g_autofree char *why = answer == PDK_LOST ? cmd_why(NULL, answer) : NULL;
+        if (why)
+            cmd_answer("%s", why);
+        status = why ? CMD_NOT : cmd_explain(NULL, answer);
         if (settings->json && (answer == PDK_OK || answer == PDK_LOST))
             print_result(text, answer == PDK_OK);
     }

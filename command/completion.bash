@@ -1,7 +1,7 @@
 # bash completion for paddock(1)
 _paddock() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} i
-    local common='-s --servers --config --digest-file --digest-fd --accept-unprotected --session-timeout --connect-timeout --token-base -v --verbose -q --quiet --help'
+    local common='-s --servers --config --digest-file --digest-fd --accept-unprotected --session-timeout --connect-timeout --token-base -v --verbose -q --quiet --timestamps --help'
     local claim='-n --try -x --exclusive -w --wait --shared --slots -E --conflict-exit-code --label --lock-delay --on-ask'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -53,9 +53,9 @@ _paddock() {
     top) mapfile -t COMPREPLY < <(compgen -W "$common --json --limit" -- "$word") ;;
     fence)
         compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -W '--create --shared --json -v --verbose -q --quiet --help' -- "$word"; compgen -f -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W '--create --shared --json -v --verbose -q --quiet --timestamps --help' -- "$word"; compgen -f -- "$word")
         ;;
-    server) mapfile -t COMPREPLY < <(compgen -W '--ensemble --tick --port --data -v --verbose -q --quiet --help' -- "$word") ;;
+    server) mapfile -t COMPREPLY < <(compgen -W '--ensemble --tick --port --data -v --verbose -q --quiet --timestamps --help' -- "$word") ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W "$common --json --idle" -- "$word") ;;
     ask) mapfile -t COMPREPLY < <(compgen -W "$common --json --node --who --within" -- "$word") ;;
     break) mapfile -t COMPREPLY < <(compgen -W "$common --json --token" -- "$word") ;;

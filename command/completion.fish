@@ -51,6 +51,7 @@ complete -c paddock -n '__paddock_verb help' -l help -d 'show the options'
 complete -c paddock -n '__paddock_verb help' -a 'run hold elect job wait show watch ls top check doctor ask break fence server help'
 complete -c paddock -n $all -s v -l verbose -d 'say what happens'
 complete -c paddock -n $all -s q -l quiet -d 'say nothing'
+complete -c paddock -n $all -l timestamps -d 'say when'
 complete -c paddock -n $all -l help -d 'show the options'
 
 complete -c paddock -n '__paddock_verb run hold wait show watch' -l shared -d 'the read/write lock at the path, to read'

@@ -32,6 +32,7 @@ _paddock() {
         '--token-base[the generation before every token]:number:'
         '(-v --verbose)'{-v,--verbose}'[say what happens]'
         '(-q --quiet)'{-q,--quiet}'[say nothing]'
+        '--timestamps[say when]'
         '--help[show the options]'
     )
     kind=('--shared[the read/write lock at the path, to read]' '--slots[the semaphore of N permits at the path]:N[/K]:')
@@ -103,13 +104,13 @@ _paddock() {
     help) _arguments -S '--help[show the options]' "1:verb:(${(j: :)${(@)verbs%%:*}})" ;;
     fence)
         _arguments -S '--create[make the file if it is missing]' "--shared[the token is a reader's]" $json \
-            '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' \
+            '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' '--timestamps[say when]' \
             '--help[show the options]' '1:file:_files' '2:token:' $command
         ;;
     server)
         _arguments -S '--ensemble[so many servers]:number:(1 3)' '--tick[tickTime]:time:' '--port[for clients]:port:' \
             '--data[keep the data in this folder]:folder:_files -/' \
-            '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' \
+            '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' '--timestamps[say when]' \
             '--help[show the options]' $command
         ;;
     esac

@@ -1,6 +1,7 @@
 /* All servers together: equal settings, one ensemble, the leader's clock. */
 #include "clock.h"
 #include "doctor.h"
+#include "words.h"
 #include <paddock/contenders.h>
 #include <paddock/hold.h>
 #include <paddock/lock.h>
@@ -89,7 +90,7 @@ static pdk_hold *make_node(cmd_doctor *d, pdk_session *session, moment *m) {
         status = pdk_lock_list(lock, ACQUIRE_MS, &list);
     m->leader_ms = pdk_contenders_since_ms(list, 0);
     if (status)
-        cmd_doctor_find(d, "lock", CMD_DOCTOR_PATH, g_strdup(pdk_last_error()),
+        cmd_doctor_find(d, "lock", CMD_DOCTOR_PATH, cmd_words(pdk_last_error()),
                         "clocks were not compared: allow this user to create that node, or end the other doctor");
     pdk_contenders_free(list);
     pdk_lock_unref(lock);

@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "doctor.h"
 #include "fourletter.h"
+#include "words.h"
 #include <errno.h>
 #include <paddock/sequencer.h>
 #include <stdlib.h>
@@ -170,7 +171,8 @@ static void time_writes(cmd_doctor *d, cmd_server *s, pdk_session *session) {
         pdk_status status = pdk_session_check_sequencer(session, nobody, WRITE_MS);
         took[i] = cmd_now_ms() - begun;
         if (status != PDK_OK && status != PDK_LOST && status != PDK_NO_PERMISSION) {
-            cmd_doctor_find(d, "write", s->address, g_strdup_printf("no quorum write in time: %s", pdk_last_error()),
+            g_autofree char *why = cmd_words(pdk_last_error());
+            cmd_doctor_find(d, "write", s->address, g_strdup_printf("no quorum write in time: %s", why),
                             "look at the leader's log and disk, and at the links between the servers");
             return;
         }
@@ -211,11 +213,11 @@ static void ask_writes(cmd_doctor *d, cmd_server *s) {
     if (status == PDK_UNSUPPORTED && s->foreign)
         cannot_be_used(d, s);
     else if (status == PDK_UNSUPPORTED)
-        cmd_doctor_find(d, "short", s->address, g_strdup(pdk_last_error()), "ask for a longer session timeout");
+        cmd_doctor_find(d, "short", s->address, cmd_words(pdk_last_error()), "ask for a longer session timeout");
     else if (status == PDK_AUTH)
         demands_authentication(d, s);
     else if (status)
-        cmd_doctor_find(d, "write", s->address, g_strdup(pdk_last_error()),
+        cmd_doctor_find(d, "write", s->address, cmd_words(pdk_last_error()),
                         "look at the leader's log and disk, and at the links between the servers");
     else
         time_writes(d, s, session);

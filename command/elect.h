@@ -34,9 +34,12 @@ typedef struct {
     pdk_hold *granted; /* a term that has not begun yet */
     pdk_status failed; /* it cannot be a candidate */
     int64_t rest_until;
-    bool stands;  /* it is a candidate */
-    bool resigns; /* its work is ended, as it is sick */
-    bool broken;  /* a guardian in the background was killed */
+    bool stands;       /* it is a candidate */
+    bool told;         /* and that is said */
+    bool led;          /* by somebody, as was heard last */
+    bool resigns;      /* its work is ended, as it is sick */
+    bool broken;       /* a guardian in the background was killed */
+    int64_t own_token; /* of the newest term of ours; 0 */
 } cmd_election;
 
 /* The exit status. */

@@ -4,6 +4,7 @@
 #include "print.h"
 #include "say.h"
 #include "status.h"
+#include "words.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -56,9 +57,7 @@ int cmd_elect_observe(cmd_election *e) {
     pdk_status made = pdk_election_new(k->session, k->path, NULL, &e->election);
     if (!made)
         made = pdk_election_observe(e->election, print_leader, e, NULL, &observer);
-    if (made)
-        cmd_error("%s", pdk_last_error());
-    status = made ? cmd_status(made) : observe_on(k);
+    status = made ? cmd_explain(NULL, made) : observe_on(k);
     pdk_observer_close(observer);
     pdk_election_unref(e->election);
     return status;

@@ -2,6 +2,7 @@
 #include "elect.h"
 #include "say.h"
 #include "status.h"
+#include "words.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ static void on_elected(pdk_hold *hold, void *user) {
     cmd_election *e = user;
     forget_grant(e);
     e->granted = pdk_hold_ref(hold);
+    e->own_token = pdk_hold_token(hold);
 }
 
 /* A term that has begun hears of its end from its hold. */
@@ -28,10 +30,36 @@ static void on_deposed(pdk_reason reason, void *user) {
     forget_grant(user);
 }
 
+static const char *name_of(const cmd_election *e) { return e->id ? e->id : pdk_session_identity(e->keeper.session); }
+
+/* Once a server has answered. */
+static void tell_candidate(cmd_election *e) {
+    if (!e->stands || e->told || !e->keeper.connected)
+        return;
+    e->told = true;
+    cmd_say("we stand for %s, as %s", e->keeper.path, name_of(e));
+}
+
+/* Our own terms are told when they begin. */
+static void tell_leader(cmd_election *e, const char *identity, int64_t token) {
+    bool was_led = e->led;
+    e->led = identity != NULL;
+    if (!identity && was_led)
+        cmd_say("nobody leads %s", e->keeper.path);
+    else if (identity && !token)
+        cmd_say("somebody leads %s, and may not be seen (an access control list forbids it)", e->keeper.path);
+    else if (identity && token != e->own_token)
+        cmd_say("%s leads %s, token %" G_GINT64_FORMAT, *identity ? identity : "one that gives no name", e->keeper.path,
+                (gint64)token);
+}
+
 static void on_leader(const char *identity, int64_t token, void *user) {
     cmd_election *e = user;
     char text[32];
     snprintf(text, sizeof text, "%" G_GINT64_FORMAT, (gint64)token);
+    tell_candidate(e);
+    tell_leader(e, identity, token);
+    cmd_endpoint_hear(&e->endpoint, identity, token);
     cmd_events_tell(&e->events, CMD_EVENT_LEADER,
                     (const char *const[]){"PADDOCK_PATH", e->keeper.path, "PADDOCK_LEADER", identity ? identity : "",
                                           "PADDOCK_LEADER_TOKEN", text, NULL});
@@ -54,7 +82,8 @@ static void tick(void *user) {
         k->extras = 0;
     if (k->hold && !e->resigns && (e->broken || !e->health.healthy)) {
         e->resigns = true;
-        cmd_error(e->broken ? "a guardian was killed; the command is ended" : "the check fails: we resign");
+        cmd_error("we resign %s, since %s: TERM sent", k->path,
+                  e->broken ? "a guardian was killed" : "the check fails");
         cmd_work_end(&e->work, SICK_GRACE_MS);
     }
     k->wake_at = MIN(e->health.at, now + BEAT_MS);
@@ -68,6 +97,7 @@ static void leave(cmd_election *e) {
     (void)pdk_election_leave(e->election);
     (void)pdk_session_dispatch(e->keeper.session, NULL); /* this candidate's callbacks, before there is another one */
     forget_grant(e);
+    cmd_endpoint_hear(&e->endpoint, NULL, 0); /* nobody tells us any more */
     e->stands = false;
 }
 
@@ -84,10 +114,9 @@ static int stand_or_leave(cmd_election *e) {
     callbacks.failed = on_failed;
     callbacks.user = e;
     pdk_status status = pdk_election_join(e->election, &callbacks);
-    if (status)
-        cmd_error("%s", pdk_last_error());
     e->stands = status == PDK_OK;
-    return cmd_status(status);
+    e->told = false;
+    return cmd_explain(NULL, status);
 }
 
 /* ---- a term */
@@ -109,17 +138,30 @@ static bool ends_program(const cmd_work *w) {
     return w->refused || w->terminated_by || number == SIGHUP || number == SIGINT || number == SIGQUIT;
 }
 
-static void end_term(cmd_election *e) {
+/* Why a term ends that was not lost: `what` has ended. g_free it. */
+static char *why_given_up(const cmd_election *e, const char *what) {
+    const cmd_work *w = &e->work;
+    if (w->lost || e->resigns || w->asked || w->too_long)
+        return g_strdup(w->lost ? "LEASE" : w->too_long ? "--max-hold is over" : "resigned");
+    if (w->refused)
+        return g_strdup_printf("%s cannot be started", what);
+    return g_strdup_printf("%s ended %s %d", what, WIFSIGNALED(w->status) ? "by signal" : "with",
+                           WIFSIGNALED(w->status) ? WTERMSIG(w->status) : WEXITSTATUS(w->status));
+}
+
+static void end_term(cmd_election *e, const char *what) {
     cmd_keeper *k = &e->keeper;
     char token[32];
     snprintf(token, sizeof token, "%" G_GINT64_FORMAT, (gint64)pdk_hold_token(k->hold));
-    if (pdk_hold_is_valid(k->hold)) {
+    bool lost = !pdk_hold_is_valid(k->hold);
+    if (!lost) {
         leave(e);
         e->rest_until = cmd_now_ms() + e->pause_ms;
         k->wake_at = 0;
     }
     const char *reason = pdk_reason_name(pdk_hold_reason(k->hold));
-    cmd_tell("we do not lead %s any more (%s)", k->path, reason);
+    g_autofree char *why = lost ? g_strdup(reason) : why_given_up(e, what);
+    cmd_say("we do not lead %s any more (%s)", k->path, why);
     cmd_events_tell(
         &e->events, CMD_EVENT_DEPOSED,
         (const char *const[]){"PADDOCK_PATH", k->path, "PADDOCK_TOKEN", token, "PADDOCK_REASON", reason, NULL});
@@ -136,7 +178,7 @@ static bool lead(cmd_election *e, char **command, int *status) {
     e->resigns = false;
     cmd_keeper_listen(k);
     *status = CMD_OK;
-    cmd_tell("we lead %s, token %" G_GINT64_FORMAT, k->path, (gint64)pdk_hold_token(k->hold));
+    cmd_say("we lead %s, token %" G_GINT64_FORMAT, k->path, (gint64)pdk_hold_token(k->hold));
     if (e->on_elected) {
         *status = cmd_work_run(&e->work, GATE);
         passed = *status == CMD_OK && has_passed(e);
@@ -146,7 +188,7 @@ static bool lead(cmd_election *e, char **command, int *status) {
         *status = cmd_work_run(&e->work, WORK);
         cmd_endpoint_set(&e->endpoint, NULL, NULL);
     }
-    end_term(e);
+    end_term(e, passed ? "its command" : "--on-elected");
     if (*status)
         return true;
     if (!ends_program(&e->work))
@@ -169,11 +211,12 @@ static int stand(cmd_election *e, char **command) {
         status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
         if (status)
             break;
+        tell_candidate(e);
         if (e->broken)
             return CMD_SOFTWARE;
         if (e->failed) {
-            cmd_error("%s: no candidate any more: %s", k->path,
-                      *pdk_last_error() ? pdk_last_error() : pdk_status_text(e->failed));
+            g_autofree char *why = cmd_why(k->path, e->failed);
+            cmd_error("we do not stand any more: %s", why);
             return cmd_status(e->failed);
         }
         status = k->inside ? cmd_keeper_waits_for_itself(k) : cmd_keeper_gives_up(k, since);
@@ -211,10 +254,9 @@ static int run_election(cmd_election *e, char **command) {
     k->tick = tick;
     k->tick_user = e;
     pdk_status made = pdk_election_new(k->session, k->path, &options, &e->election);
-    if (made) {
-        cmd_error("%s", pdk_last_error());
-        return cmd_status(made);
-    }
+    if (made)
+        return cmd_explain(NULL, made);
+    cmd_endpoint_name(&e->endpoint, k->path, name_of(e));
     status = stand(e, command);
     leave(e);
     await_events(e);

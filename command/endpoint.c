@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "http.h"
+#include "json.h"
 #include "say.h"
 #include "status.h"
 #include "wire.h"
@@ -37,15 +38,60 @@ static bool is_page(const char *path, const char *page) {
     return strncmp(path, page, length) == 0 && (path[length] == '\0' || strcmp(path + length, "/") == 0);
 }
 
-static cmd_http_answer answer(const char *path, void *user) {
+/* Does it list application/json, by itself? "*" followed by "/" and "*" is sent by everybody. A weight of 0 refuses it. */
+static bool wants_json(const char *accept) {
+    g_auto(GStrv) types = g_strsplit(accept ? accept : "", ",", -1);
+    bool wants = false;
+    for (char **type = types; *type; type++) {
+        g_auto(GStrv) parts = g_strsplit(*type, ";", -1);
+        bool refused = false;
+        for (char **part = parts + 1; parts[0] && *part; part++)
+            refused = refused || (g_str_has_prefix(g_strstrip(*part), "q=") && g_ascii_strtod(*part + 2, NULL) <= 0);
+        wants = wants || (parts[0] && !refused && g_ascii_strcasecmp(g_strstrip(parts[0]), "application/json") == 0);
+    }
+    return wants;
+}
+
+/* Is the module for JSON there? It is loaded for the first who asks for it, on the only thread that uses it. */
+static bool has_json(void) {
+    static enum { UNKNOWN, THERE, MISSING } state;
+    g_autofree char *why = NULL;
+    if (state == UNKNOWN)
+        state = cmd_json_start(&why) ? THERE : MISSING;
+    return state == THERE;
+}
+
+/* Under the mutex. */
+static bool leads_now(const cmd_endpoint *endpoint) {
+    /* While the program hangs, the lease may go on; the guardian ends the work all the same. */
+    return pdk_hold_is_valid(endpoint->hold) && cmd_now_ms() < atomic_load(&endpoint->moments->term_at) &&
+           !atomic_load(&endpoint->moments->over);
+}
+
+static cmd_http_answer leader_json(cmd_endpoint *endpoint) {
+    g_autoptr(GString) out = g_string_new(NULL);
+    pthread_mutex_lock(&endpoint->mutex);
+    bool leads = leads_now(endpoint);
+    cmd_json_begin_object(out, NULL);
+    cmd_json_text(out, "path", endpoint->path);
+    cmd_json_boolean(out, "leads", leads);
+    cmd_json_text(out, "identity", leads ? endpoint->self : endpoint->leader);
+    cmd_json_token(out, "token", leads ? pdk_hold_token(endpoint->hold) : endpoint->token);
+    cmd_json_end_object(out);
+    pthread_mutex_unlock(&endpoint->mutex);
+    g_string_append_c(out, '\n');
+    return (cmd_http_answer){leads ? OK : UNAVAILABLE, "application/json", g_strdup(out->str)};
+}
+
+static cmd_http_answer answer(const char *path, const char *accept, void *user) {
     cmd_endpoint *endpoint = user;
     pthread_mutex_lock(&endpoint->mutex);
-    /* While the program hangs, the lease may go on; the guardian ends the work all the same. */
-    bool leads = pdk_hold_is_valid(endpoint->hold) && cmd_now_ms() < atomic_load(&endpoint->moments->term_at) &&
-                 !atomic_load(&endpoint->moments->over);
+    bool leads = leads_now(endpoint);
     bool turns = cmd_now_ms() - endpoint->beat < LATE_MS;
     pdk_session *session = endpoint->session;
     pthread_mutex_unlock(&endpoint->mutex);
+    if (is_page(path, "/leader") && wants_json(accept) && has_json())
+        return leader_json(endpoint);
     if (is_page(path, "/leader"))
         return leads ? words(OK, "leader\n") : words(UNAVAILABLE, "not the leader\n");
     if (is_page(path, "/healthz"))
@@ -129,6 +175,7 @@ int cmd_endpoint_open(cmd_endpoint *endpoint, const char *where) {
 void cmd_endpoint_close(cmd_endpoint *endpoint) {
     if (endpoint->http)
         cmd_http_stop(g_steal_pointer(&endpoint->http));
+    g_clear_pointer(&endpoint->leader, g_free);
 }
 
 void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold, const cmd_moments *moments) {
@@ -141,6 +188,21 @@ void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold, const cmd_moments 
 void cmd_endpoint_measure(cmd_endpoint *endpoint, pdk_session *session) {
     pthread_mutex_lock(&endpoint->mutex);
     endpoint->session = session;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+void cmd_endpoint_name(cmd_endpoint *endpoint, const char *path, const char *self) {
+    pthread_mutex_lock(&endpoint->mutex);
+    endpoint->path = path;
+    endpoint->self = self;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+void cmd_endpoint_hear(cmd_endpoint *endpoint, const char *leader, int64_t token) {
+    pthread_mutex_lock(&endpoint->mutex);
+    g_free(endpoint->leader);
+    endpoint->leader = g_strdup(leader);
+    endpoint->token = token;
     pthread_mutex_unlock(&endpoint->mutex);
 }
 

@@ -9,6 +9,7 @@
 #include "signals.h"
 #include "status.h"
 #include "verbs.h"
+#include "words.h"
 #include <errno.h>
 #include <paddock/fence.h>
 #include <string.h>
@@ -46,20 +47,11 @@ static void print_refusal(const fence *f, const char *path) {
 }
 
 static int explain(pdk_status status) {
-    switch (status) {
-    case PDK_OK:
-        return CMD_OK;
-    case PDK_STALE:
-        cmd_error("%s; nothing was run", pdk_last_error());
-        return CMD_STALE;
-    case PDK_DAMAGED:
-    case PDK_INVALID:
-        cmd_error("%s", pdk_last_error());
-        return CMD_USAGE;
-    default:
-        cmd_error("%s; nothing was run", pdk_last_error());
-        return CMD_SOFTWARE;
-    }
+    g_autofree char *why = status ? cmd_words(pdk_last_error()) : NULL;
+    bool usage = status == PDK_DAMAGED || status == PDK_INVALID;
+    if (why)
+        cmd_error("%s%s", why, usage ? "" : "; nothing was run");
+    return !status ? CMD_OK : status == PDK_STALE ? CMD_STALE : usage ? CMD_USAGE : CMD_SOFTWARE;
 }
 
 static int admit(const fence *f, const char *path) {
@@ -101,6 +93,7 @@ int cmd_fence(int argc, char **argv) {
         {"json", 0, 0, G_OPTION_ARG_NONE, &f.json, "print a refusal as JSON", NULL},
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &f.verbose, "say what happens", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &f.quiet, "say nothing; the exit status tells", NULL},
+        {"timestamps", 0, 0, G_OPTION_ARG_NONE, &cmd_timestamps, "each line that is said begins with its time", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     g_autoptr(GOptionContext) context = cmd_options_new(*argv, "FILE TOKEN[:HANDOVER] -- command [argument…]");
     g_option_context_set_strict_posix(context, TRUE);

@@ -54,6 +54,7 @@ enum {
     CMD_REFUSED,    /* number: the errno of the exec; nothing runs */
     CMD_STOPPED,    /* the command was stopped, as by Ctrl-Z */
     CMD_TERMED,     /* TERM was sent since the lease nears its end */
+    CMD_LATE,       /* the lease is near its end, or over, so nothing is started */
     CMD_ENDED,      /* number: the status as by waitpid; processes that the command left behind are being ended */
     CMD_GONE,       /* number: the status as by waitpid; nothing of the command is left */
     CMD_STRANGER,   /* number: the pid of another user's process, which will not be ended when that is due; told once */

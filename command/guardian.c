@@ -132,7 +132,7 @@ static void start(guardian *g, cmd_message *order) {
     if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order came late, so nothing begins now */
         cmd_forget_hold();
         atomic_store(&g->moments->over, true);
-        tell(g, CMD_TERMED, 0);
+        tell(g, CMD_LATE, 0);
         tell(g, CMD_GONE, 0);
         return;
     }
@@ -369,6 +369,13 @@ static void close_input(void) {
     }
 }
 
+/* Nobody else is left to say it. Commands in the background are no news. */
+static void outlive_keeper(guardian *g) {
+    finish(g);
+    if (g->keepers_group)
+        cmd_error("paddock itself was killed: KILL sent to its command");
+}
+
 /* Serve until the keeper is gone, and nothing of the command is left. After an end in order nobody waits for a process
  * that cannot be killed. */
 static void serve(guardian *g) {
@@ -383,6 +390,8 @@ static void serve(guardian *g) {
             close(g->channel);
             g->channel = -1;
             g->unkillable = g->bye ? g->unkillable : 0;
+            if (!g->bye && g->runs)
+                outlive_keeper(g);
         }
         if (wait[1].revents)
             reap(g);

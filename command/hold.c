@@ -19,7 +19,8 @@ typedef struct {
     cmd_notify notify;
     int ready_fd; /* G_MININT: none was given */
     gboolean wants_notify, until_eof;
-    GString *ready; /* the words that its reader has still to get */
+    GString *ready;  /* the words that its reader has still to get */
+    const char *why; /* it releases */
 } holder;
 
 /* Make the line, or with several paths one line for each. The reader gets them in `keep`, which waits for a pipe that
@@ -60,6 +61,11 @@ static bool input_ended(const struct pollfd *input) {
     return input->revents && read(input->fd, ignored, sizeof ignored) <= 0;
 }
 
+static int let_go(holder *h, const char *why) {
+    h->why = why;
+    return CMD_OK;
+}
+
 /* The exit status. */
 static int keep(holder *h) {
     struct pollfd others[] = {{.fd = h->ready_fd}, {.fd = h->until_eof ? STDIN_FILENO : -1, .events = POLLIN}};
@@ -78,14 +84,28 @@ static int keep(holder *h) {
             return CMD_LOST;
         }
         if (h->keeper.asked)
-            return CMD_OK;
+            return let_go(h, "somebody asks for it");
         if (saw & CMD_SAW_SIGNAL && (number == SIGTERM || number == SIGINT || number == SIGHUP))
-            return CMD_OK;
+            return let_go(h, number == SIGTERM ? "TERM" : number == SIGINT ? "INT" : "HUP");
         bool gone = false;
         int told = saw & CMD_SAW_OTHER ? go_on_telling(h, others[0].revents, &gone) : CMD_OK;
-        if (told != CMD_OK || gone || (saw & CMD_SAW_OTHER && input_ended(&others[1])))
+        if (told != CMD_OK)
             return told;
+        if (gone)
+            return let_go(h, "its reader has gone");
+        if (saw & CMD_SAW_OTHER && input_ended(&others[1]))
+            return let_go(h, "standard input has ended");
     }
+}
+
+static void on_suspended(int64_t left_ms, void *user) {
+    (void)user;
+    cmd_say("the connection is lost; the lock is ours for %" G_GINT64_FORMAT " ms", (gint64)left_ms);
+}
+
+static void on_restored(void *user) {
+    (void)user;
+    cmd_say("the connection is back, and the lock is still ours");
 }
 
 static void on_session(void *user) {
@@ -124,6 +144,8 @@ static int hold(holder *h) {
     if (status == CMD_OK) {
         tell_ready(h);
         status = keep(h);
+        if (h->why)
+            cmd_say("releasing %s: %s", h->keeper.path, h->why);
     }
     /* Tell the reader of a loss before the session is closed, which takes a while without servers. */
     if (h->ready_fd >= 0)
@@ -148,6 +170,9 @@ int cmd_hold(int argc, char **argv) {
     cmd_settings_init(&settings);
     if (cmd_settings_parse(&settings, &argc, &argv, "/path…", CMD_OPTIONS_CLAIM | CMD_OPTIONS_DELAY, entries)) {
         h.keeper.settings = &settings;
+        h.keeper.speaks = true;
+        h.keeper.on_suspended = on_suspended;
+        h.keeper.on_restored = on_restored;
         if (argc < 2)
             cmd_error("hold: a path is needed: paddock hold [option…] /path…");
         else if (cmd_keeper_paths(&h.keeper, argv + 1, (size_t)argc - 1))

@@ -14,6 +14,12 @@ static void make_shell(char **words, char *text) {
     words[3] = NULL;
 }
 
+/* "status 3" or "signal 9", of a status as by waitpid. g_free it. */
+static char *how_it_ended(int status) {
+    return g_strdup_printf("%s %d", WIFSIGNALED(status) ? "signal" : "status",
+                           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
 /* ---- events */
 
 bool cmd_events_open(cmd_events *e, char *on_deposed, char *on_leader) {
@@ -29,8 +35,10 @@ bool cmd_events_open(cmd_events *e, char *on_deposed, char *on_leader) {
 /* Begin the next command, when the last has ended. */
 static void begin(cmd_events *e) {
     g_autofree cmd_message *order = e->runs ? NULL : g_queue_pop_head(&e->pending);
-    if (order)
-        e->runs = cmd_guard_send(&e->guard, order);
+    if (!order)
+        return;
+    e->newest = (cmd_event)order->number;
+    e->runs = cmd_guard_send(&e->guard, order);
 }
 
 static void forget_leaders(GQueue *pending) {
@@ -62,11 +70,12 @@ bool cmd_events_hear(cmd_events *e) {
     cmd_message news;
     if (!cmd_guard_news(&e->guard, &news))
         return false;
+    const char *option = e->newest == CMD_EVENT_LEADER ? "--on-leader" : "--on-deposed";
+    g_autofree char *ended = how_it_ended(news.number);
     if (news.kind == CMD_REFUSED)
-        cmd_error("an event cannot be told: /bin/sh: %s", g_strerror(news.number));
+        cmd_error("%s: /bin/sh: %s", option, g_strerror(news.number));
     else if (news.kind == CMD_GONE && news.number)
-        cmd_error("the command of an event failed: %s %d", WIFSIGNALED(news.number) ? "signal" : "status",
-                  WIFSIGNALED(news.number) ? WTERMSIG(news.number) : WEXITSTATUS(news.number));
+        cmd_error("%s failed: %s", option, ended);
     if (news.kind == CMD_REFUSED || news.kind == CMD_GONE) {
         e->runs = false;
         begin(e);
@@ -105,6 +114,17 @@ bool cmd_health_tick(cmd_health *h) {
     return cmd_guard_order(&h->guard, CMD_START, 0);
 }
 
+static void tell_health(const cmd_health *h, bool healthy, const cmd_message *news) {
+    g_autofree char *ended =
+        news->kind == CMD_REFUSED ? g_strdup(g_strerror(news->number)) : how_it_ended(news->number);
+    if (healthy)
+        cmd_say("the check succeeds");
+    else if (h->late)
+        cmd_say("the check takes too long: more than %g s", (double)h->every_ms / 1000);
+    else
+        cmd_say("the check fails: %s", ended);
+}
+
 bool cmd_health_hear(cmd_health *h) {
     cmd_message news;
     if (!cmd_guard_news(&h->guard, &news))
@@ -118,9 +138,10 @@ bool cmd_health_hear(cmd_health *h) {
     if (news.kind != CMD_REFUSED && news.kind != CMD_GONE)
         return true;
     bool healthy = news.kind == CMD_GONE && news.number == 0 && !h->late;
-    if (healthy != h->healthy)
-        cmd_tell("the check %s", healthy ? "succeeds" : h->late ? "takes too long" : "fails");
+    if (healthy != h->healthy || !h->told)
+        tell_health(h, healthy, &news);
     h->healthy = healthy;
+    h->told = true;
     h->runs = false;
     h->at = cmd_now_ms() + h->every_ms;
     return true;

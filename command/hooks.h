@@ -20,6 +20,7 @@ typedef struct {
     char **commands[CMD_EVENTS];
     GQueue pending; /* of orders */
     bool runs;
+    cmd_event newest; /* the one whose command runs, or ran last */
 } cmd_events;
 
 /* A command that is NULL is not told. Before the session is opened. false: the system has no process left. */
@@ -41,7 +42,7 @@ typedef struct {
     char *shell[4];
     char **commands[1];
     int64_t every_ms, at; /* when it begins, or has to have ended */
-    bool runs, late;
+    bool runs, late, told;
     bool healthy; /* at first not, unless there is no check */
 } cmd_health;
 

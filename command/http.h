@@ -21,8 +21,9 @@ typedef struct {
     char *text;       /* g_free */
 } cmd_http_answer;
 
-/* The answer to GET of a path; HEAD and OPTIONS get its head. Called on the server's thread. */
-typedef cmd_http_answer (*cmd_http_fn)(const char *path, void *user);
+/* The answer to GET of a path; HEAD and OPTIONS get its head. `accept` is the header of that name, or NULL. Called on the
+ * server's thread. */
+typedef cmd_http_answer (*cmd_http_fn)(const char *path, const char *accept, void *user);
 
 /* Takes a socket that listens, and serves on a thread of its own. CMD_OK; or the exit status, and *why tells
  * (g_free). */

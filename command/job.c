@@ -7,6 +7,7 @@
 #include "say.h"
 #include "status.h"
 #include "verbs.h"
+#include "words.h"
 #include "work.h"
 #include <stdio.h>
 #include <string.h>
@@ -66,13 +67,11 @@ static int show_history(const cmd_settings *settings, const char *path) {
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
         pdk_status answer = pdk_job_history(looker.session, path, CMD_LOOK_MS, &runs);
-        if (answer)
-            cmd_error("%s", pdk_last_error());
-        else if (settings->json)
+        if (!answer && settings->json)
             print_json(path, runs);
         for (size_t i = 0; !settings->json && i < pdk_job_runs_count(runs); i++)
             print_run(pdk_job_runs_run(runs, i));
-        status = answer ? cmd_status(answer) : cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
+        status = answer ? cmd_explain(path, answer) : cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
     }
     pdk_job_runs_free(runs);
     cmd_looker_close(&looker);
@@ -85,7 +84,7 @@ static int show_history(const cmd_settings *settings, const char *path) {
 static int await_server(cmd_keeper *k) {
     int64_t since = cmd_now_ms();
     int status = cmd_keeper_open(k);
-    while (status == CMD_OK && !k->connected) {
+    while (status == CMD_OK && !k->connected && !k->ended) {
         int number = 0;
         if (cmd_keeper_wait(k, NULL, 0, 100, &number) & CMD_SAW_SIGNAL)
             status = cmd_keeper_obey(number);
@@ -98,15 +97,13 @@ static int await_server(cmd_keeper *k) {
 static int refused(const cmd_keeper *k, pdk_status answer, const pdk_job_runs *runs) {
     const pdk_job_run *newest = pdk_job_runs_run(runs, 0);
     if (answer == PDK_SKIPPED && newest) {
-        g_autofree char *who = cmd_escape(newest->who), *start = cmd_when(newest->start_ms),
-                        *next = cmd_when(newest->next_ms);
-        cmd_tell("%s: skipped: %s, %s since %s; the next run may start at %s", k->path, who, states[newest->state],
-                 start, next);
-    } else {
-        g_autofree char *text = cmd_escape(pdk_last_error());
-        cmd_error("%s", text);
+        g_autofree char *start = cmd_when(newest->start_ms), *next = cmd_when(newest->next_ms);
+        cmd_answer("%s: skipped: %s, %s since %s; the next run may start at %s", k->path, newest->who,
+                   states[newest->state], start, next);
+        return CMD_SKIPPED;
     }
-    return answer == PDK_SKIPPED || answer == PDK_BUSY ? CMD_SKIPPED : cmd_status(answer);
+    int result = cmd_explain(k->path, answer);
+    return answer == PDK_SKIPPED || answer == PDK_BUSY ? CMD_SKIPPED : result;
 }
 
 /* The command has ended, and the hold is valid: record that. CMD_OK once the record has it. */
@@ -116,14 +113,16 @@ static int finish(cmd_keeper *k, pdk_job *job, int outcome) {
         k->hold = NULL;
         return CMD_OK;
     }
-    cmd_error("the outcome is not recorded: %s", pdk_last_error());
+    g_autofree char *why = cmd_why(k->path, answer);
+    cmd_error("the outcome is not recorded: %s", why);
     return cmd_status(answer);
 }
 
-static int run_it(cmd_keeper *k, cmd_work *work, pdk_job *job, const char *name) {
+static int run_it(cmd_keeper *k, cmd_work *work, pdk_job *job, int64_t at_most_ms, const char *name) {
     pdk_job_runs *runs = NULL;
     pdk_status answer = pdk_job_acquire(job, BEGIN_MS, &k->hold, &runs);
     int status = answer ? refused(k, answer, runs) : CMD_OK;
+    k->until = at_most_ms ? cmd_now_ms() + at_most_ms : 0;
     pdk_job_runs_free(runs);
     if (status == CMD_OK) {
         cmd_keeper_listen(k);
@@ -136,22 +135,6 @@ static int run_it(cmd_keeper *k, cmd_work *work, pdk_job *job, const char *name)
     return recorded == CMD_OK ? status : recorded;
 }
 
-/* The library's words about an option, with the name that it has here. */
-static void tell_refusal(void) {
-    static const char *const names[][2] = {{"options: schedule ", "--every "},
-                                           {"options: every_ms ", "--every "},
-                                           {"options: at_ms ", "--at "},
-                                           {"options: zone ", "--tz "}};
-    const char *text = pdk_last_error();
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        if (g_str_has_prefix(text, names[i][0])) {
-            cmd_error("%s%s", names[i][1], text + strlen(names[i][0]));
-            return;
-        }
-    }
-    cmd_error("%s", text);
-}
-
 static int run_command(cmd_work *work, cmd_keeper *k, const pdk_job_options *options, char **command) {
     pdk_job *job = NULL;
     char **const commands[] = {command};
@@ -160,9 +143,7 @@ static int run_command(cmd_work *work, cmd_keeper *k, const pdk_job_options *opt
         status = await_server(k);
     if (status == CMD_OK) {
         pdk_status answer = pdk_job_new(k->session, k->path, options, &job);
-        if (answer)
-            tell_refusal();
-        status = answer ? cmd_status(answer) : run_it(k, work, job, command[0]);
+        status = answer ? cmd_explain(NULL, answer) : run_it(k, work, job, options->at_most_ms, command[0]);
     }
     pdk_job_unref(job);
     cmd_work_dismiss(work);

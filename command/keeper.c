@@ -5,14 +5,16 @@
 #include "say.h"
 #include "signals.h"
 #include "status.h"
+#include "unanswered.h"
+#include "waiting.h"
+#include "words.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000, OTHERS_MS = 5000 };
+enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000, OTHERS_MS = 5000, SET_MS = 1000 };
 
 bool cmd_keeper_signals(cmd_keeper *k) {
     static const int ours[] = {SIGTERM,  SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
@@ -37,6 +39,8 @@ bool cmd_keeper_signals(cmd_keeper *k) {
 static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
     cmd_keeper *k = user;
     bool another = event == PDK_SESSION_CONNECTED || event == PDK_SESSION_REOPENED;
+    k->away = event == PDK_SESSION_SUSPENDED || event == PDK_SESSION_EXPIRED;
+    k->ended = event == PDK_SESSION_CLOSED;
     if (event == PDK_SESSION_CONNECTED) {
         k->connected = true;
         if (k->looks_outside)
@@ -123,7 +127,10 @@ static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
     (void)claim;
     if (ahead > 0)
         cmd_keeper_look_outside(k);
-    cmd_tell("queued at %s, %d ahead", k->path, ahead);
+    if (k->speaks && ahead > 0)
+        cmd_say("waiting for %s, %d ahead", k->path, ahead);
+    else
+        cmd_tell("queued at %s, %d ahead", k->path, ahead);
 }
 
 static void on_asked(pdk_hold *hold, const char *who, int64_t until_ms, void *user) {
@@ -220,6 +227,7 @@ static bool ends_the_wait(int number) {
 /* Stops like any program: the shell shows it, and its queue position is kept as long as the session is. */
 static void stop_here(int number) {
     sigset_t mask, old;
+    cmd_draw(NULL);
     sigemptyset(&mask);
     sigaddset(&mask, number);
     kill(getpid(), number);
@@ -236,44 +244,35 @@ int cmd_keeper_obey(int number) {
     return CMD_SIGNAL + number;
 }
 
-static void *do_nothing(void *nothing) { return nothing; }
-
-/* The resource that this process does not get any more: then the client library opens sockets in vain, and does not say
- * so. NULL: nothing is short. */
-static const char *shortage(void) {
-    pthread_t thread;
-    int ends[2] = {-1, -1}; /* a connection takes as many */
-    bool none = pipe2(ends, O_CLOEXEC) != 0;
-    int failed = pthread_create(&thread, NULL, do_nothing, NULL);
-    for (int i = 0; i < 2 && !none; i++)
-        close(ends[i]);
-    if (!failed)
-        pthread_join(thread, NULL);
-    return none     ? "no descriptor is left; raise the limit (ulimit -n)"
-           : failed ? "no thread is to be had; raise the limit (ulimit -u, TasksMax=)"
-                    : NULL;
+int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
+    if (k->ended) {
+        cmd_error("%s: the servers refuse the credentials, or demand others: look at --digest-file, and at "
+                  "enforce.auth.schemes of the servers",
+                  k->settings->servers);
+        return CMD_DENIED;
+    }
+    bool over = cmd_now_ms() >= since + k->settings->connect_timeout_ms || cmd_is_too_short(k->trouble);
+    return k->connected || !over ? CMD_OK : cmd_say_unanswered(k->settings->servers, k->trouble);
 }
 
-int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
-    if (k->connected || cmd_now_ms() < since + k->settings->connect_timeout_ms)
-        return CMD_OK;
-    const char *lacks = shortage();
-    if (lacks) {
-        cmd_error("%s cannot be asked: %s", k->settings->servers, lacks);
-        return CMD_SOFTWARE;
-    }
-    const char *why = k->trouble;
-    cmd_error("no server of %s answers%s%s%s; look at -s, and whether they run", k->settings->servers, why ? " (" : "",
-              why ? why : "", why ? ")" : "");
-    return CMD_UNAVAILABLE;
+/* A set that is not decided soon has to wait. true: it is said. */
+static bool tell_set(const cmd_keeper *k, int64_t since) {
+    if (cmd_now_ms() < since + SET_MS)
+        return false;
+    cmd_say("waiting for %s", k->path);
+    return true;
 }
 
 /* Wait until the claim is decided. 0, or the status with which the program ends before. */
 static int await_claim(cmd_keeper *k) {
     int64_t since = cmd_now_ms();
+    bool says = k->speaks && k->set_claim; /* nobody tells that a set has to wait */
     while (!k->decided) {
         int number = 0;
+        says = says && !tell_set(k, since);
         int64_t left = k->connected ? 60000 : since + k->settings->connect_timeout_ms - cmd_now_ms();
+        left = MIN(left, cmd_waiting_go_on(k->waiting));
+        left = says ? MIN(left, SET_MS) : left;
         unsigned saw = cmd_keeper_wait(k, NULL, 0, left < 0 ? 0 : left, &number);
         int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
         if (status)
@@ -295,9 +294,7 @@ int cmd_keeper_open(cmd_keeper *k) {
     options.on_event_user = k;
     options.on_log_user = &k->trouble;
     pdk_status status = pdk_session_open(k->settings->servers, &options, &k->session);
-    if (status)
-        cmd_error("%s", pdk_last_error());
-    return cmd_status(status);
+    return cmd_explain(NULL, status);
 }
 
 /* ---- permits and a lock at one path, which do not exclude each other */
@@ -344,29 +341,60 @@ static int refuse_others(cmd_keeper *k) {
     return CMD_UNAVAILABLE; /* the other one may be gone when a unit starts us again */
 }
 
-int cmd_keeper_acquire(cmd_keeper *k) {
-    int early = cmd_keeper_open(k);
-    if (early)
-        return early;
-    pdk_status status = claim(k);
-    if (status) {
-        cmd_error("%s", pdk_last_error());
-        return cmd_status(status);
+static void tell_taken(const cmd_keeper *k) {
+    const char *who = cmd_waiting_holder(k->waiting);
+    const char *late = k->settings->wait_ms > 0 ? " in time" : "";
+    g_autofree char *words = who && *who ? g_strdup_printf("%s is not free%s: held by %s", k->path, late, who)
+                                         : g_strdup_printf("%s is not free%s", k->path, late);
+    cmd_answer("%s", words);
+}
+
+/* The claim is decided, and nothing is held: says why. The result. */
+static int tell_refused(const cmd_keeper *k) {
+    int result = cmd_status(k->status);
+    if (result == CMD_TAKEN)
+        tell_taken(k);
+    else if (k->status == PDK_UNAVAILABLE && !k->connected) /* -w, or -n, is over before --connect-timeout */
+        return cmd_say_unanswered(k->settings->servers, k->trouble);
+    else
+        return cmd_explain(k->path, k->status);
+    return result;
+}
+
+/* Several locks have a line each. */
+static void tell_held(const cmd_keeper *k) {
+    for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
+        const pdk_hold *part = cmd_keeper_part(k, i);
+        g_autofree char *token = g_strdup_printf("token %" G_GINT64_FORMAT, (gint64)pdk_hold_token(part));
+        if (k->speaks)
+            cmd_say("holding %s, %s", cmd_keeper_part_path(k, i), token);
+        else
+            cmd_tell("holding %s, %s", pdk_hold_node(part), token);
     }
+}
+
+/* Claims, and waits for the result. 0, or the status with which the program ends before. */
+static int wait_for_claim(cmd_keeper *k) {
+    pdk_status status = claim(k);
+    if (status)
+        return cmd_explain(NULL, status);
+    k->waiting = cmd_waiting_begin(k);
     bool tells = k->claim && pdk_claim_on_queued(k->claim, on_queued, k) == PDK_OK;
     if (!tells && !k->settings->shared) /* nobody tells that a set has to wait */
         cmd_keeper_look_outside(k);
-    early = await_claim(k);
+    int early = await_claim(k);
+    cmd_waiting_end(k->waiting);
+    return early;
+}
+
+int cmd_keeper_acquire(cmd_keeper *k) {
+    int early = cmd_keeper_open(k);
+    if (early == CMD_OK)
+        early = wait_for_claim(k);
     if (early)
         return early;
-    if (k->status) {
-        int result = cmd_status(k->status);
-        if (result == CMD_TAKEN)
-            cmd_tell("%s: %s", k->path, pdk_status_text(k->status));
-        else
-            cmd_error("%s: %s", k->path, *pdk_last_error() ? pdk_last_error() : pdk_status_text(k->status));
-        return result;
-    }
+    if (k->status)
+        return tell_refused(k);
     early = refuse_others(k);
     if (early)
         return early;
@@ -374,10 +402,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         cmd_error("the lock %s is lost (%s) before anything could start", k->path, cmd_keeper_why_lost(k));
         return CMD_LOST;
     }
-    for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
-        const pdk_hold *part = cmd_keeper_part(k, i);
-        cmd_tell("holding %s, token %" G_GINT64_FORMAT, pdk_hold_node(part), (gint64)pdk_hold_token(part));
-    }
+    tell_held(k);
     cmd_keeper_listen(k);
     return CMD_OK;
 }
@@ -385,6 +410,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
 void cmd_keeper_close(cmd_keeper *k) {
     if (k->session) {
         /* A lost hold goes with the session, even if no server hears of the release. */
+        int32_t timeout_ms = pdk_session_timeout_ms(k->session); /* 0: never connected */
         int64_t patience = cmd_keeper_holds(k) && !cmd_keeper_is_valid(k) ? LOST_MS : CLOSE_MS;
         if (k->claim && !k->decided)
             (void)pdk_claim_cancel(k->claim);
@@ -396,15 +422,17 @@ void cmd_keeper_close(cmd_keeper *k) {
             (void)pdk_set_release(k->set);
         /* A claim that is granted just now brings its hold here. */
         (void)pdk_session_dispatch(k->session, NULL);
-        if (pdk_session_close(k->session, patience) != PDK_OK)
-            cmd_error("the servers did not confirm the release of %s; they remove the node when the session expires",
-                      k->path);
+        if (pdk_session_close(k->session, patience) != PDK_OK && timeout_ms)
+            cmd_error("the servers did not confirm the release of %s; they remove the node when the session expires, "
+                      "after %d s or so",
+                      k->path, (timeout_ms + 999) / 1000);
         pdk_claim_unref(k->claim);
         pdk_set_claim_unref(k->set_claim);
         for (size_t i = 0; k->recipes && i < k->count; i++)
             cmd_recipe_close(&k->recipes[i]);
         pdk_session_unref(k->session);
     }
+    cmd_waiting_free(k->waiting);
     if (k->signals >= 0)
         close(k->signals);
     g_free(k->recipes);

@@ -25,12 +25,17 @@ typedef struct {
     bool loss_seen; /* the loss of the hold: its descriptor stays readable, and is not waited for again */
     int signals;    /* a signalfd; every signal is blocked */
     bool connected, decided;
-    pdk_status status;  /* of the claim, once it is decided */
-    int looks;          /* unanswered looks for others than us at a path */
-    char *others;       /* the identity of another one that was found, or NULL */
-    bool looks_outside; /* at the first connection */
-    bool inside;        /* this program runs under a hold that it would wait for */
-    bool asked;         /* somebody asks for the hold; set after cmd_keeper_listen alone */
+    bool away;                   /* the connection is lost, and not back */
+    bool ended;                  /* the session has ended by itself: the credentials are refused */
+    int64_t until;               /* a job's --at-most is over then, by cmd_now_ms; 0: there is none */
+    bool speaks;                 /* a verb that has no command, and says what it does */
+    struct cmd_waiting *waiting; /* the line of a wait on a terminal, or NULL */
+    pdk_status status;           /* of the claim, once it is decided */
+    int looks;                   /* unanswered looks for others than us at a path */
+    char *others;                /* the identity of another one that was found, or NULL */
+    bool looks_outside;          /* at the first connection */
+    bool inside;                 /* this program runs under a hold that it would wait for */
+    bool asked;                  /* somebody asks for the hold; set after cmd_keeper_listen alone */
     /* The connection is lost, or is back. May be NULL. */
     void (*on_suspended)(int64_t left_ms, void *user);
     void (*on_restored)(void *user);
@@ -53,8 +58,8 @@ bool cmd_keeper_signals(cmd_keeper *k);
 
 /* Opens the session, in the background. CMD_OK, or another result, having said why. */
 int cmd_keeper_open(cmd_keeper *k);
-/* Gives up if no server has answered too long after `since`: it says so, or names the resource that the system is short
- * of, and returns the result. Otherwise CMD_OK. */
+/* Gives up if no server has answered too long after `since`, or gives a session that carries no lease: it says so, or
+ * names the resource that the system is short of, and returns the result. Otherwise CMD_OK. */
 int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since);
 /* Obeys a signal while no command runs: the exit status 128 + N for a signal that ends the wait, or 0. A stop happens
  * in the call. */

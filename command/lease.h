@@ -14,7 +14,7 @@
 
 typedef struct {
     int64_t timeout_ms, grace_ms, margin_ms, end, interval_ms;
-    bool timing, told_loss;
+    bool timing;
 } cmd_lease;
 
 /* For one hold. */

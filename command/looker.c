@@ -2,7 +2,10 @@
 
 #include "say.h"
 #include "status.h"
+#include "unanswered.h"
 #include "walk.h"
+#include "words.h"
+#include <string.h>
 
 /* The number of permits stands in the directory of the leases. */
 static int32_t read_permits(cmd_walk *walk, const char *path) {
@@ -46,6 +49,12 @@ static pdk_status open_kind(cmd_looker *looker, const char *path, cmd_kind kind)
     return pdk_lock_new(looker->session, path, NULL, &looker->recipe.lock);
 }
 
+/* By the library's words: "…; why", or without a reason. */
+static int say_unanswered(const char *servers) {
+    const char *why = strstr(pdk_last_error(), "; ");
+    return cmd_say_unanswered(servers, why ? why + strlen("; ") : NULL);
+}
+
 int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char *path) {
     pdk_session_options options = cmd_settings_session(settings);
     cmd_kind kind = settings->permits ? CMD_KIND_SEMAPHORE : settings->shared ? CMD_KIND_RWLOCK : CMD_KIND_NONE;
@@ -53,10 +62,10 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
     pdk_status status = pdk_session_open(settings->servers, &options, &looker->session);
     if (!status && path)
         status = open_kind(looker, path, kind);
-    if (status) {
-        cmd_error("%s", pdk_last_error());
-        return cmd_status(status);
-    }
+    if (status == PDK_UNAVAILABLE && !looker->session)
+        return say_unanswered(settings->servers);
+    if (status)
+        return cmd_explain(looker->session ? NULL : settings->servers, status);
     if (!path || kind != CMD_KIND_NONE)
         return CMD_OK;
     /* The path is fine, as there is a lock now. Does another recipe work there? */
@@ -65,10 +74,7 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
         return found;
     cmd_recipe_close(&looker->recipe);
     looker->recipe = (cmd_recipe){0};
-    status = open_kind(looker, path, kind);
-    if (status)
-        cmd_error("%s", pdk_last_error());
-    return cmd_status(status);
+    return cmd_explain(path, open_kind(looker, path, kind));
 }
 
 static size_t count_holders(const cmd_looker *looker, const pdk_contenders *list) {

@@ -7,11 +7,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 bool cmd_quiet, cmd_verbose;
+gboolean cmd_timestamps;
 
 /* Separators of lines and paragraphs are printable for GLib. */
 static bool is_harmless(gunichar c) {
@@ -89,21 +91,74 @@ static void cut_to_pipe(char *line) {
     memcpy(line + length, end, sizeof end);
 }
 
-/* A line is one write, so that the lines of several processes do not mix. errno stays, since the words are about it. */
-static void say(const char *format, va_list arguments) {
-    int error = errno;
+/* ---- the line that is drawn */
+
+static char *drawn; /* as it stands on the terminal, or NULL */
+static const char erase[] = "\r\033[K";
+
+bool cmd_can_draw(void) {
+    const char *kind = g_getenv("TERM");
+    return !cmd_quiet && isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0 &&
+           tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+/* The last column stays free, since some terminals begin another line when it is filled. */
+static void cut_to_terminal(char *line) {
+    struct winsize size;
+    int left = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 79 : size.ws_col - 1;
+    char *at = line;
+    while (*at && left >= 0) {
+        gunichar c = g_utf8_get_char(at);
+        left -= g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+        at = left < 0 ? at : g_utf8_next_char(at);
+    }
+    *at = '\0';
+}
+
+/* ---- lines */
+
+/* The beginning of a line: the time, or nothing. g_free it. */
+static char *moment(void) {
+    g_autoptr(GDateTime) now = cmd_timestamps ? g_date_time_new_now_utc() : NULL;
+    g_autofree char *second = now ? g_date_time_format(now, "%Y-%m-%dT%H:%M:%S") : NULL;
+    return now ? g_strdup_printf("%s.%03dZ ", second, g_date_time_get_microsecond(now) / 1000) : g_strdup("");
+}
+
+/* A line is one write, so that the lines of several processes do not mix. true: it was taken. */
+static bool write_words(const char *text) {
     static int words = -1;
-    static unsigned missing; /* lines that were left out since the last one that was written */
     if (words < 0)
         words = open_words();
+    return cmd_write_now(words, text, strlen(text)) == (ssize_t)strlen(text);
+}
+
+/* errno stays, since the words are about it. */
+static void say(const char *format, va_list arguments) {
+    int error = errno;
+    static unsigned missing; /* lines that were left out since the last one that was written */
     g_autofree char *text = g_strdup_vprintf(format, arguments);
-    g_autofree char *safe = cmd_escape(text);
+    g_autofree char *safe = cmd_escape(text), *when = moment();
     g_autofree char *before =
         missing ? g_strdup_printf("paddock: %u lines before this one found no reader\n", missing) : NULL;
-    g_autofree char *line = g_strdup_printf("%spaddock: %s\n", before ? before : "", safe);
+    g_autofree char *line =
+        g_strdup_printf("%s%s%spaddock: %s\n", drawn ? erase : "", before ? before : "", when, safe);
     cut_to_pipe(line);
-    missing = cmd_write_now(words, line, strlen(line)) == (ssize_t)strlen(line) ? 0 : missing + 1;
+    missing = write_words(line) ? 0 : missing + 1;
+    if (drawn)
+        (void)write_words(drawn);
     errno = error;
+}
+
+void cmd_draw(const char *text) {
+    g_autofree char *old = drawn;
+    drawn = NULL;
+    if (text) {
+        g_autofree char *safe = cmd_escape(text);
+        cut_to_terminal(safe);
+        drawn = g_strconcat(erase, safe, NULL);
+    }
+    if (g_strcmp0(old, drawn) != 0)
+        (void)write_words(drawn ? drawn : erase);
 }
 
 void cmd_error(const char *format, ...) {
@@ -115,9 +170,27 @@ void cmd_error(const char *format, ...) {
     va_end(arguments);
 }
 
+void cmd_say(const char *format, ...) {
+    va_list arguments;
+    if (cmd_quiet)
+        return;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
 void cmd_tell(const char *format, ...) {
     va_list arguments;
     if (!cmd_verbose)
+        return;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+void cmd_answer(const char *format, ...) {
+    va_list arguments;
+    if (cmd_quiet || !(cmd_verbose || isatty(STDERR_FILENO)))
         return;
     va_start(arguments, format);
     say(format, arguments);

@@ -173,6 +173,7 @@ int cmd_server_main(int argc, char **argv) {
         {"data", 0, 0, G_OPTION_ARG_FILENAME, &s.data, "keep the data in this folder", "FOLDER"},
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &s.verbose, "say what happens", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &s.quiet, "say nothing; the exit status tells", NULL},
+        {"timestamps", 0, 0, G_OPTION_ARG_NONE, &cmd_timestamps, "each line that is said begins with its time", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     g_autoptr(GOptionContext) context = cmd_options_new(*argv, "[-- command [argument…]]");
     int status = CMD_USAGE;

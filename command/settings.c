@@ -5,6 +5,7 @@
 #include "print.h"
 #include "say.h"
 #include "wire.h"
+#include "words.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -97,6 +98,7 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         {"token-base", 0, 0, G_OPTION_ARG_INT64, &s->token_base, "the generation before every token; 0", "N"},
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &s->verbose, "say what happens", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &s->quiet, "say nothing; the exit status tells", NULL},
+        {"timestamps", 0, 0, G_OPTION_ARG_NONE, &cmd_timestamps, "each line that is said begins with its time", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry run[] = {
         {"timing", 0, 0, G_OPTION_ARG_NONE, &s->timing, "say when TERM and KILL come", NULL},
@@ -421,13 +423,15 @@ static void on_log(pdk_log_level level, const char *text, void *user) {
         g_free(*(char **)user);
         *(char **)user = g_strdup(text + strlen(trouble));
     }
-    cmd_tell("%s%s", level == PDK_LOG_ERROR ? "error: " : "", text);
+    g_autofree char *words = cmd_words(text);
+    cmd_tell("%s%s", level == PDK_LOG_ERROR ? "error: " : "", words);
 }
 
 pdk_session_options cmd_settings_session(const cmd_settings *settings) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.session_timeout_ms = settings->session_timeout_ms;
     options.connect_timeout_ms = (int32_t)settings->connect_timeout_ms;
+    options.request_timeout_ms = options.connect_timeout_ms; /* it bounds a try */
     options.digest = settings->digest;
     options.label = settings->label;
     options.token_base = settings->token_base;

@@ -5,6 +5,7 @@
 #include "say.h"
 #include "status.h"
 #include "verbs.h"
+#include "words.h"
 
 static void print_queue(const cmd_looker *looker, const char *path, const cmd_queue *queue) {
     if (!looker->settings->json) {
@@ -25,10 +26,8 @@ static int show(const cmd_settings *settings, const char *path) {
     if (status == CMD_OK) {
         cmd_queue queue;
         pdk_status answer = cmd_looker_look(&looker, &queue);
-        status = cmd_status(answer);
-        if (answer) {
-            cmd_error("%s", pdk_last_error());
-        } else {
+        status = cmd_explain(path, answer);
+        if (!answer) {
             print_queue(&looker, path, &queue);
             status = cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
         }

@@ -14,6 +14,9 @@ int cmd_status(pdk_status status) {
         return CMD_USAGE;
     case PDK_SYSTEM:
         return CMD_SOFTWARE;
+    case PDK_AUTH:
+    case PDK_NO_PERMISSION:
+        return CMD_DENIED;
     default:
         return CMD_UNAVAILABLE;
     }

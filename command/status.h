@@ -18,7 +18,7 @@ enum {
     CMD_OK = 0,
     CMD_NOT = 1,    /* `check`: the sequencer holds no more; `ls`, `top`: there is no such path; `doctor`: a finding */
     CMD_USAGE = 64, /* EX_USAGE: the command line, or a file that it names */
-    /* EX_UNAVAILABLE: ZooKeeper cannot be reached, or refuses us; a lock where others have permits. */
+    /* EX_UNAVAILABLE: ZooKeeper cannot be reached, or cannot do it; a lock where others have permits. */
     CMD_UNAVAILABLE = 69,
     CMD_SOFTWARE = 70,     /* EX_SOFTWARE: the guardian was killed, or the system refuses a resource */
     CMD_BUSY = 75,         /* EX_TEMPFAIL: the exit status of CMD_TAKEN, unless -E chooses another */
@@ -26,6 +26,7 @@ enum {
     CMD_SKIPPED = 77,      /* `job`: it has run in this period, or runs */
     CMD_OUT_OF_REACH = 78, /* the hold is over, and the command runs on: it belongs to another user */
     CMD_STALE = 79,        /* `fence`: a later hold was admitted already */
+    CMD_DENIED = 80,       /* the credentials are refused, or an access control list forbids it */
     CMD_TOO_LONG = 124,    /* --max-hold is over, as timeout(1) says it */
     CMD_CANNOT_EXECUTE = 126,
     CMD_NOT_FOUND = 127,

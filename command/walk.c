@@ -2,6 +2,7 @@
 
 #include "say.h"
 #include "status.h"
+#include "unanswered.h"
 #include <string.h>
 
 enum { AHEAD = 100 }; /* questions that are in flight */
@@ -122,8 +123,12 @@ int cmd_walk_begin(cmd_walk *walk, const cmd_settings *settings, const char *pat
         cmd_error("%s: there is no such node; look at the path, and at the chroot of -s", path);
         return CMD_NOT;
     }
-    cmd_error("%s: %s", walk->places->len ? path : settings->servers, walk->wire.error);
-    return CMD_UNAVAILABLE;
+    if (code == CMD_WIRE_BROKEN && walk->places->len == 0)
+        return cmd_say_unanswered(settings->servers, walk->wire.error);
+    bool denied = code == CMD_WIRE_NOAUTH || code == CMD_WIRE_DEMANDS_AUTH;
+    cmd_error("%s: %s%s", walk->places->len ? path : settings->servers, denied ? "permission denied: " : "",
+              walk->wire.error);
+    return denied ? CMD_DENIED : CMD_UNAVAILABLE;
 }
 
 void cmd_walk_end(cmd_walk *walk) {

@@ -13,6 +13,7 @@
 #include "signals.h"
 #include "status.h"
 #include "verbs.h"
+#include "words.h"
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -76,7 +77,7 @@ static void watch_on(const cmd_looker *looker, const char *path, int64_t every_m
     do {
         cmd_queue queue;
         pdk_status status = cmd_looker_look(looker, &queue);
-        const char *trouble = status ? pdk_last_error() : NULL;
+        g_autofree char *trouble = status ? cmd_why(path, status) : NULL;
         bool news = first || status != before || (!status && !cmd_queue_is_same(&last, &queue));
         if (on_terminal)
             draw(path, &queue, trouble);

@@ -18,14 +18,20 @@ enum { MAX_HOLD_GRACE_MS = 5000 };
 static void on_suspended(int64_t left_ms, void *user) {
     cmd_work *w = user;
     const char *what = w->keeper->settings->on_suspend;
-    cmd_tell("the connection is lost; the lock is ours for %" G_GINT64_FORMAT " ms", (gint64)left_ms);
     cmd_lease_tell(&w->lease, "suspended");
+    if (w->gone || w->told)
+        what = NULL;
     if (what && strcmp(what, "stop") == 0) {
         w->stopped = true;
         cmd_guard_order(&w->guard, CMD_FORWARD, SIGSTOP);
+        cmd_say("the connection is lost: the command is stopped until it is back (--on-suspend=stop)");
     } else if (what && strcmp(what, "term") == 0) {
-        w->lost = true;
+        w->lost = w->told = true;
         cmd_guard_order(&w->guard, CMD_END, (int)left_ms);
+        cmd_error("the lock %s is given up, since the connection is lost (--on-suspend=term): TERM sent",
+                  w->keeper->path);
+    } else {
+        cmd_tell("the connection is lost; the lock is ours for %" G_GINT64_FORMAT " ms", (gint64)left_ms);
     }
 }
 
@@ -36,9 +42,12 @@ static void on_session(void *user) {
 
 static void on_restored(void *user) {
     cmd_work *w = user;
-    cmd_tell("the connection is back, and the lock is still ours");
     if (w->stopped)
         cmd_guard_order(&w->guard, CMD_FORWARD, SIGCONT);
+    if (w->stopped && !w->lost)
+        cmd_say("the connection is back, and the lock is still ours: the command goes on");
+    else
+        cmd_tell("the connection is back, and the lock is still ours");
     w->stopped = false;
 }
 
@@ -84,6 +93,43 @@ static bool order_start(cmd_work *w, int index) {
     return cmd_guard_send(&w->guard, &order);
 }
 
+/* Why the lock is lost, or will be: at the TERM the hold still stands, and ends with its lease, or with --at-most. */
+static const char *why_lost(const cmd_work *w) {
+    enum { NEAR_MS = 2000 };
+    const cmd_keeper *k = w->keeper;
+    if (!cmd_keeper_is_valid(k))
+        return cmd_keeper_why_lost(k);
+    return pdk_reason_name(k->until && w->lease.end >= k->until - NEAR_MS ? PDK_REASON_OVERDUE : PDK_REASON_LEASE);
+}
+
+/* Says once that the lock is lost, and what is done about that. */
+static void tell_loss(cmd_work *w, const char *done) {
+    if (!w->told)
+        cmd_error("the lock %s is lost (%s): %s", w->keeper->path, why_lost(w), done);
+    w->told = true;
+}
+
+/* Says once that KILL was needed. Without words of the loss before, it stands in them. */
+static void tell_kill(cmd_work *w) {
+    if (w->told && !w->told_kill)
+        cmd_error("the command has not ended on its TERM: KILL sent");
+    tell_loss(w, "KILL sent");
+    w->told_kill = true;
+}
+
+/* Nothing of the command is left. Its own status means that the lock was valid until then. */
+static void end(cmd_work *w, int status) {
+    w->status = status;
+    w->gone = true;
+    w->lost = w->lost || !cmd_keeper_is_valid(w->keeper);
+    if (!w->lost)
+        return;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        tell_kill(w);
+    tell_loss(w, "nothing of the command is left");
+    cmd_lease_tell(&w->lease, "nothing of the command is left");
+}
+
 /* false: the guardian is dead. */
 static bool hear(cmd_work *w) {
     cmd_message news;
@@ -116,18 +162,18 @@ static bool hear(cmd_work *w) {
         break;
     case CMD_TERMED:
         w->lost = true;
+        tell_loss(w, "TERM sent");
         cmd_lease_tell(&w->lease, "TERM is sent");
+        break;
+    case CMD_LATE:
+        w->lost = true;
+        tell_loss(w, "the command is not started");
         break;
     case CMD_ENDED:
         cmd_tell("the command has ended; what it left behind is ended now");
         break;
     default:
-        w->status = news.number;
-        w->gone = true;
-        /* The command's own status means that the lock was valid until all of it was gone. */
-        w->lost = w->lost || !cmd_keeper_is_valid(w->keeper);
-        if (w->lost)
-            cmd_lease_tell(&w->lease, "nothing of the command is left");
+        end(w, news.number);
         break;
     }
     return true;
@@ -158,19 +204,18 @@ static int without_guardian(cmd_work *w) {
     return CMD_SOFTWARE;
 }
 
+/* The loss itself is heard of once. A command that has got TERM before has outlived it. */
 static void handle_loss(cmd_work *w) {
-    if (w->lost && w->lease.told_loss)
-        return;
-    w->lost = w->lease.told_loss = true;
     cmd_guard_order(&w->guard, CMD_KILL, 0);
-    cmd_error("the lock %s is lost (%s); the command is killed", w->keeper->path, cmd_keeper_why_lost(w->keeper));
+    w->lost = true;
+    tell_kill(w);
 }
 
 static void handle_time(cmd_work *w) {
     if (w->too_long || cmd_now_ms() < w->deadline)
         return;
     w->too_long = true;
-    cmd_error("--max-hold is over; the command is ended");
+    cmd_error("--max-hold is over: TERM sent");
     cmd_guard_order(&w->guard, CMD_END, MAX_HOLD_GRACE_MS);
 }
 
@@ -251,7 +296,7 @@ int cmd_work_open(cmd_work *w, cmd_keeper *keeper, char **const *commands) {
 int cmd_work_run(cmd_work *w, int index) {
     int64_t most = w->keeper->settings->max_hold_ms;
     w->group = 0;
-    w->gone = w->lost = w->too_long = w->asked = w->stopped = false;
+    w->gone = w->lost = w->told = w->told_kill = w->too_long = w->asked = w->stopped = false;
     w->refused = w->status = w->terminated_by = w->unkillable = 0;
     w->deadline = most >= 0 ? cmd_now_ms() + most : INT64_MAX;
     /* The moments of another hold are over. */
@@ -263,8 +308,7 @@ int cmd_work_run(cmd_work *w, int index) {
     cmd_lease_tell(&w->lease, "granted");
     if (w->lease.end == 0) { /* we were asleep since the grant */
         w->gone = w->lost = true;
-        cmd_error("the lock %s is lost (%s) before the command could start", w->keeper->path,
-                  cmd_keeper_why_lost(w->keeper));
+        tell_loss(w, "the command is not started");
         return CMD_OK;
     }
     return order_start(w, index) ? attend(w) : without_guardian(w);

@@ -21,10 +21,11 @@ typedef struct {
     bool stopped;
     /* Of the last command. */
     bool gone, lost, too_long, asked;
-    int refused;       /* errno; 0: it was started */
-    int status;        /* as by waitpid */
-    int terminated_by; /* TERM, INT or QUIT, when it got one; 0 */
-    pid_t unkillable;  /* of another user: KILL was due, and it runs on; 0 */
+    bool told, told_kill; /* why it is lost; that KILL was needed */
+    int refused;          /* errno; 0: it was started */
+    int status;           /* as by waitpid */
+    int terminated_by;    /* TERM, INT or QUIT, when it got one; 0 */
+    pid_t unkillable;     /* of another user: KILL was due, and it runs on; 0 */
 } cmd_work;
 
 /* Before the session is opened. Blocks signals, and forks the guardian with all commands that it may have to run.

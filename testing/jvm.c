@@ -42,9 +42,8 @@ static bool all_there(char **parts) {
         g_autofree char *file = file_of(*part);
 
         if (g_access(file, R_OK) != 0) {
-            pdk__test_fail("%s of ZooKeeper's class path cannot be read: %s; install libzookeeper-java and "
-                           "libslf4j-java (Debian), or "
-                           "name the jars in " VARIABLE,
+            pdk__test_fail("%s of ZooKeeper's jars cannot be read: %s; install libzookeeper-java and libslf4j-java "
+                           "(Debian), or name the jars in " VARIABLE,
                            *part, g_strerror(errno));
             return false;
         }

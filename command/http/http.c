@@ -138,6 +138,7 @@ static enum MHD_Result reply(struct MHD_Connection *connection, const cmd_http_a
         return MHD_NO;
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, OPTIONS");
     enum MHD_Result queued = MHD_queue_response(connection, answer->code, response);
@@ -152,7 +153,8 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
     (void)upload;
     (void)upload_size;
     (void)request;
-    cmd_http_answer answer = is_answered(method) ? http->fn(path, http->user)
+    const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+    cmd_http_answer answer = is_answered(method) ? http->fn(path, accept, http->user)
                                                  : (cmd_http_answer){MHD_HTTP_METHOD_NOT_ALLOWED, CMD_HTTP_PLAIN,
                                                                      g_strdup("GET, HEAD and OPTIONS alone\n")};
     enum MHD_Result queued = reply(connection, &answer);

@@ -8,7 +8,7 @@ import unittest
 
 from bench import Case
 
-KNOWN = (0, 1, 64, 69, 70, 75, 76, 77, 79, 124, 126, 127, 128, 143, 255)
+KNOWN = (0, 1, 64, 69, 70, 75, 76, 77, 79, 80, 124, 126, 127, 128, 143, 255)
 STATUSES = range(256) if os.environ.get("PDK_EVERY_STATUS") else KNOWN
 COMMAND = ["--", "sh", "-c", "echo entered; exit 3"]
 

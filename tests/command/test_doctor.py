@@ -249,7 +249,7 @@ class Servers(Doctor):
         """A server that knows no digest."""
         self.file("secret").write_text("alice:sesame\n")
         server = self.another("--property", "zookeeper.DigestAuthenticationProvider.enabled=false")
-        _, err = self.paddock(69, "ls", "--digest-file", self.file("secret"), "-s", server.hosts)
+        _, err = self.paddock(80, "ls", "--digest-file", self.file("secret"), "-s", server.hosts)
         self.assertNotIn("sesame", err)
         self.assertIn("credentials", self.ask(1, "--digest-file", self.file("secret"), hosts=server.hosts))
 
@@ -266,7 +266,7 @@ class Servers(Doctor):
             self.assertEqual(list(found), ["credentials"])
             self.assertIn("enforce.auth", found["credentials"][0]["what"])
             for more in ([], ["-w", "3"]):
-                _, err = self.paddock(69, "run", *options, *more, "-s", server.hosts, self.path, "--", "true")
+                _, err = self.paddock(80, "run", *options, *more, "-s", server.hosts, self.path, "--", "true")
                 self.assertIn("enforce.auth.schemes", err)
             self.assertLess(time.monotonic() - begun, 20 * SLACK)
 

@@ -42,6 +42,27 @@ class Elect(Case):
 class Terms(Elect):
     timeout = 2
 
+    def test_what_it_says(self):
+        """Each step of a candidate, by default; and no step twice."""
+        first = self.stand("--id", "one", "--pause", "60", "--check", "true", work="echo started >> {log}; read line; exit 3", stdin=subprocess.PIPE)
+        self.await_lines(1)
+        token = self.server.client.exists(f"{self.path}/{self.nodes()[0]}").czxid
+        second = self.stand("--id", "two", name="second")
+        said = iter(second.stderr.readline, "")
+        self.assertEqual(next(said), f"paddock: we stand for {self.path}, as two\n")
+        self.assertEqual(next(said), f"paddock: one leads {self.path}, token {token}\n")
+        first.stdin.close()
+        first.stdin = None
+        said = (line for line in said if "nobody leads" not in line)  # it may be told in between
+        self.assertRegex(next(said), rf"^paddock: we lead {self.path}, token \d+\n$")
+        said = [line for line in (first.stderr.readline() for _ in range(4))]
+        self.assertEqual(said, ["paddock: the check succeeds\n", f"paddock: we stand for {self.path}, as one\n",
+                                f"paddock: we lead {self.path}, token {token}\n",
+                                f"paddock: we do not lead {self.path} any more (its command ended with 3)\n"])
+        for process in (first, second):
+            process.terminate()
+            process.wait()
+
     def test_one_after_the_other(self):
         """One leads; when it ends the next one does, whose command has the environment of `run`."""
         first = self.stand("--id", "one")
@@ -263,8 +284,7 @@ class Hooks(Elect):
     def test_an_event_that_fails(self):
         process = self.stand("--on-leader", "exit 9")
         self.await_lines(1)
-        line = process.stderr.readline()
-        self.assertIn("status 9", line)
+        self.assertTrue(any("status 9" in line for line in iter(process.stderr.readline, "")))
         self.finish_by(process, signal.SIGTERM, 143)
 
     def test_check(self):
@@ -343,6 +363,24 @@ class Listen(Elect):
         found = re.search(r"listening on (\S+) port (\d+)", process.stderr.readline())
         return process, f"[{found[1]}]:{found[2]}" if ":" in found[1] else f"{found[1]}:{found[2]}"
 
+    def assert_json(self, leader, other, process):
+        """Who accepts it hears who leads, from each candidate; a proxy that accepts anything gets the words."""
+        def ask(address, accept="application/json"):
+            code, text = get(address, "/leader", "-H", f"Accept: {accept}")
+            return code, json.loads(text)
+        code, ours = ask(leader)
+        self.assertEqual((code, ours["path"], ours["leads"]), (200, self.path, True))
+        self.assertEqual(ours["identity"], f"{socket.gethostname()}:{process.pid}")
+        self.assertRegex(ours["token"], r"^[1-9]\d*$")
+        theirs = wait_for("the leader as the other knows it", lambda: (found := ask(other))[1]["identity"] and found)
+        self.assertEqual(theirs, (503, dict(ours, leads=False)))
+        self.assertEqual(ask(leader, "text/html, Application/JSON;q=0.5")[0], 200)
+        for accept in ("*/*", "text/plain", "application/json;q=0", "application/jsonx"):
+            self.assertEqual(get(leader, "/leader", "-H", f"Accept: {accept}")[1], "leader\n", accept)
+        head = get(leader, "/leader", "-i", "-H", "Accept: application/json")[1]
+        self.assertRegex(head, r"(?i)content-type: application/json\r?\n")
+        self.assertRegex(head, r"(?i)vary: accept\r?\n")
+
     def test_leader(self):
         """200 for the one that leads, from when its work begins until it ends."""
         first, at_first = self.listen("--on-elected", f"while [ ! -e {self.file('open')} ]; do sleep 0.02; done")
@@ -355,6 +393,7 @@ class Listen(Elect):
         wait_for("two candidates", lambda: len(self.nodes()) == 2)
         self.assertEqual(get(at_first, "/leader"), (200, "leader\n"))
         self.assertEqual(get(at_second, "/leader")[0], 503)
+        self.assert_json(at_first, at_second, first)
         for address in (at_first, at_second):
             self.assertEqual(get(address, "/healthz"), (200, "ok\n"))
         self.assertEqual(get(at_first, "/")[0], 404)

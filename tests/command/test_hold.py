@@ -44,6 +44,26 @@ class Hold(Case):
             self.assertEqual(reader.read(), "")
             self.assert_no_node()
 
+    def test_what_it_says(self):
+        """Each step, and why it lets go; nothing with -q."""
+        first = self.start("hold", self.path)
+        self.assertRegex(first.stderr.readline(), rf"^paddock: holding {self.path}, token \d+\n$")
+        second = self.start("hold", "--stdin", self.path, stdin=subprocess.PIPE)
+        self.assertEqual(second.stderr.readline(), f"paddock: waiting for {self.path}, 1 ahead\n")
+        quiet = self.start("hold", "-q", self.path)
+        wait_for("three in the queue", lambda: len(self.nodes()) == 3)
+        first.terminate()
+        self.assertEqual(self.finish(first, 0)[1], f"paddock: releasing {self.path}: TERM\n")
+        self.assertRegex(second.stderr.readline(), rf"^paddock: holding {self.path}, token \d+\n$")
+        self.assertEqual(self.finish(second, 0)[1], f"paddock: releasing {self.path}: standard input has ended\n")
+        wait_for("the third", lambda: len(self.nodes()) == 1)
+        several = self.start("hold", self.path + "-b", self.path)
+        self.assertEqual(several.stderr.readline(), f"paddock: waiting for {self.path}-b, {self.path}\n")
+        quiet.terminate()
+        self.assertEqual(self.finish(quiet, 0), ("", ""))
+        for path in (self.path + "-b", self.path):
+            self.assertRegex(several.stderr.readline(), rf"^paddock: holding {path}, token \d+\n$")
+
     def test_the_release_waits_for_no_guardian(self):
         process, _ = self.begin()
         guardian, = children(process.pid)

@@ -345,7 +345,7 @@ class Credentials(Case):
         for more in ([], ["-n"]):
             out, err = self.paddock(69, "run", *self.options, *more, self.path, "--", "echo", "entered")
             self.assertEqual(out, "")
-            for words in (self.path, "world:anyone", "accept_unprotected"):
+            for words in (self.path, "world:anyone", "--accept-unprotected"):
                 self.assertIn(words, err)
         self.paddock(0, "run", *self.options, "--accept-unprotected", self.path, "--", "true")
         config = self.file("config")
@@ -364,7 +364,9 @@ class Credentials(Case):
         self.file("other").write_text("bob:another secret\n")
         process = self.start("run", "-v", "--digest-file", self.file("other"), "-w", "5", self.path, "--", "true")
         out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 69, err)
+        self.assertEqual(process.returncode, 80, err)
+        self.assertIn("permission denied", err)
+        self.assertEqual(err.count(f"{self.path}: permission denied"), 1, err)
         for secret in (SECRET, "another secret"):
             self.assertNotIn(secret, out + err)
 

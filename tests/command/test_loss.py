@@ -37,6 +37,9 @@ class Loss(Case):
         self.assertRegex(err, r"timing: granted: TERM in \d+ ms, KILL in \d+ ms, no server expires the session for \d+ ms")
         last = re.search(r"nothing of the command is left: .* for (-?\d+) ms", err)
         self.assertTrue(last and int(last.group(1)) > 0, err)
+        said = [line for line in err.splitlines() if "timing: " not in line]
+        self.assertEqual(said, [f"paddock: the lock {self.path} is lost (LEASE): TERM sent",
+                                "paddock: the command has not ended on its TERM: KILL sent"])
         self.assert_no_node()
 
     def test_term_comes_first(self):
@@ -47,8 +50,10 @@ class Loss(Case):
         successor = self.succeed()
         self.judge(successor, pids)
         self.server.order("heal victim")
-        self.finish(process, 76)
+        _, err = self.finish(process, 76)
         self.assertEqual(self.file("cleaned").read_text(), "cleaned\n" * 2)
+        self.assertIn(f"paddock: the lock {self.path} is lost (LEASE): TERM sent\n", err)
+        self.assertEqual(err.count("is lost"), 1, err)
 
     def test_suspended(self):
         """--on-suspend: the command stands still while the connection is lost, or is ended at once; a short cut is survived."""
@@ -67,13 +72,14 @@ class Loss(Case):
         wait_for("the end", self.file("end").exists)
         self.assertEqual(len(self.nodes()), 1)
         self.server.order("heal victim")
-        self.finish(process, 76)
+        _, err = self.finish(process, 76)
+        self.assertRegex(err, r"since the connection is lost \(--on-suspend=term\): TERM sent\n")
 
     def test_node_gone(self):
         process, pids = self.begin(through_link=False)
         self.server.client.delete(f"{self.path}/{self.nodes()[0]}")
         _, err = self.finish(process, 76)
-        self.assertIn("NODE_GONE", err)
+        self.assertEqual(err, f"paddock: the lock {self.path} is lost (NODE_GONE): KILL sent\n")
         self.assertFalse(any(map(alive, pids)))
 
     def test_killed(self):
@@ -83,6 +89,7 @@ class Loss(Case):
             process.kill()
             process.wait()
             wait_for("their death", lambda: not any(map(alive, pids)), 2)
+            self.assertEqual(process.stderr.readline(), "paddock: paddock itself was killed: KILL sent to its command\n")
             wait_for("no node", lambda: not self.nodes(), 8 * SLACK)
             self.file("leader").unlink()
             self.file("worker").unlink()

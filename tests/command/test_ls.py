@@ -94,7 +94,7 @@ class Tree(Case):
         self.file("secret").write_text("alice:sesame\n")
         shown = self.ask("ls", "--digest-file", self.file("secret"))
         self.assertNotIn("hidden", [entry["kind"] for entry in shown["entries"]])
-        _, err = self.paddock(69, "ls", f"{self.path}/closed")
+        _, err = self.paddock(80, "ls", f"{self.path}/closed")
         self.assertIn("access control", err)
 
     def test_many(self):

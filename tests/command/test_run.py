@@ -3,10 +3,12 @@
 import os
 import pty
 import signal
+import socket
 import subprocess
 import time
 import unittest
 
+from kazoo.security import make_digest_acl
 from bench import PADDOCK, Case, alive, state, wait_for
 
 
@@ -60,8 +62,8 @@ class Statuses(Case):
             rest = ["--", "true"] if inner != "hold" else []
             script = f'timeout 15 "$0" {inner} "$1" {" ".join(rest)}; test $? = 64 && kill -9 $$'
             process = self.start(outer, self.path, "--", "sh", "-c", script, PADDOCK, self.path)
-            _, err = process.communicate(timeout=30) if outer == "run" else (None, wait_for("the words", process.stderr.readline))
-            self.assertIn("holds it, and waits for the command", err)
+            said = process.communicate(timeout=30)[1].splitlines() if outer == "run" else iter(process.stderr.readline, "")
+            self.assertTrue(any("holds it, and waits for the command" in line for line in said))
             process.terminate()
         self.paddock(64, "run", self.path + "-b", self.path, "--", PADDOCK, "run", self.path, self.path + "-c", "--", "true")
         self.paddock(0, "run", self.path, "--", PADDOCK, "run", self.path + "-other", "--", "true")
@@ -92,7 +94,42 @@ class Statuses(Case):
 
     def test_unreachable(self):
         _, err = self.paddock(69, "run", "-s", "127.0.0.1:1", "--connect-timeout", "0.3", self.path, "--", "true")
-        self.assertIn("127.0.0.1:1", err)
+        self.assertIn("(127.0.0.1:1: Connection refused)", err)
+
+    def test_a_try_has_the_time_for_an_answer(self):
+        """Of a listener that says nothing: no less than --connect-timeout, and no more."""
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            servers = f"127.0.0.1:{silent.getsockname()[1]}"
+            for seconds in (0.5, 6):  # the library's own limit for a try is in between
+                start = time.monotonic()
+                _, err = self.paddock(69, "run", "-n", "-s", servers, "--connect-timeout", seconds, self.path, "--", "true")
+                self.assertGreaterEqual(time.monotonic() - start, seconds)
+                self.assertRegex(err, rf"^paddock: no server of {servers} answers \({servers}( takes connections, and gives no session|: .*)\); "
+                                      r"look at -s, and whether they run\n$")
+
+    def test_a_timeout_too_short_for_a_lease(self):
+        """It is told as that, and at once."""
+        start = time.monotonic()
+        for verb, *rest in (("run", "--", "true"), ("hold",), ("elect", "--", "true"), ("job", "--", "true"), ("show",)):
+            _, err = self.paddock(69, verb, "--session-timeout", "0.5", "--connect-timeout", "60", self.path, *rest)
+            self.assertRegex(err, r"session timeout of 500 ms, as the servers give it, is too short for a lease, .*--session-timeout, 500 ms now")
+            self.assertNotRegex(err, r"no server|_ms|pdk_")
+        self.assertLess(time.monotonic() - start, 60)
+
+    def test_permission_denied(self):
+        """A status of its own, whoever asks; and words with the path, once, and without names of the library."""
+        self.server.client.ensure_path("/locks")
+        self.server.client.create(self.path, acl=[make_digest_acl("alice", "sesame", all=True)])
+        for verb, *rest in (("run", "--", "true"), ("hold",), ("elect", "--", "true"), ("job", "--", "true"), ("show",), ("wait",), ("ask",)):
+            _, err = self.paddock(80, verb, self.path, *rest)
+            refused = err.splitlines()[-1]
+            self.assertRegex(refused, rf"permission denied: .*\(-102\)|permission denied: .*access control", verb)
+            self.assertEqual(refused.count(self.path), 1, refused)
+            self.assertNotRegex(refused, r"pdk_|PDK_")
+
+    def test_timestamps(self):
+        _, err = self.paddock(64, "run", "--timestamps", "relative", "--", "true")
+        self.assertRegex(err, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z paddock: ")
 
     def test_usage(self):
         for arguments in ([], [self.path], ["--", "true"], ["locks/relative", "--", "true"], ["--no-such", self.path, "--", "true"],

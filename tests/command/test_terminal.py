@@ -1,9 +1,14 @@
 #!/usr/bin/python3
 """What a terminal gets: nothing that others wrote acts on it; and what happens when it goes away."""
+import fcntl
 import os
 import pty
+import re
 import select
 import signal
+import socket
+import struct
+import termios
 import time
 import unicodedata
 import unittest
@@ -111,6 +116,45 @@ class Hostile(Terminal):
                           ("elect", "--listen", words, "/a", "--", "true"), ("run", "--slots", words, "/a", "--", "true")):
             self.look(64, *(os.fsencode(argument).decode(errors="surrogateescape") for argument in arguments))
         self.assertIn("owned", self.look(127, "run", "/hostile/mine", "--", "/no/" + words))
+
+
+class Waiting(Terminal):
+    def drawn(self, seen):
+        return [line for line in re.findall(rb"\r\x1b\[K([^\r]*)", seen) if line]
+
+    def test_the_line(self):
+        """What a wait is for, after 2 s: on one line, no wider than the terminal, that is gone when the wait is over."""
+        self.environment["TERM"] = "xterm"
+        holder = self.hold("--label", "me")
+        others = {"wide": [], "narrow": [], "quiet": ["-q"]}
+        begun = {name: self.begin("run", *options, self.path, "--", "echo", "entered") for name, options in others.items()}
+        fcntl.ioctl(begun["narrow"][1], termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+        wait_for("four in the queue", lambda: len(self.nodes()) == 4)
+        seen = {name: self.read(begun[name][1], until=b" s, " if name == "wide" else b"waiting for") for name in ("wide", "narrow")}
+        holder.terminate()
+        for name, (pid, terminal) in begun.items():
+            seen[name] = seen.get(name, b"") + self.read(terminal, until=b"entered\r\n")
+            self.assertEqual(self.status(pid), 0)
+            os.close(terminal)
+        lines = "\n".join(line.decode() for line in self.drawn(seen["wide"]))
+        self.assertRegex(lines, rf"(?m)^waiting for {self.path}: held by {socket.gethostname()}:{holder.pid}:me for \d+ s, [123] ahead$")
+        self.assertTrue(self.drawn(seen["narrow"]))
+        self.assertEqual([line for line in self.drawn(seen["narrow"]) if len(line) > 39], [])
+        for name in ("wide", "narrow"):
+            self.assertTrue(seen[name].endswith(b"\r\x1b[Kentered\r\n"), seen[name])
+        self.assertEqual(seen["quiet"], b"entered\r\n")
+        self.finish(holder, 143)
+
+    def test_taken(self):
+        """Somebody who sits at a terminal is told; a script has the status."""
+        holder = self.hold()
+        pid, terminal = self.begin("run", "-n", self.path, "--", "true")
+        self.assertEqual(self.read(terminal), f"paddock: {self.path} is not free\r\n".encode())
+        self.assertEqual(self.status(pid), 75)
+        os.close(terminal)
+        self.assertEqual(self.paddock(75, "run", "-n", self.path, "--", "true"), ("", ""))
+        holder.terminate()
+        self.finish(holder, 143)
 
 
 class Gone(Terminal):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import unittest
 
+from kazoo.security import make_digest_acl
 from bench import PADDOCK, Case, wait_for
 
 FOLDER = pathlib.Path(os.environ["PDK_SOURCE"], "command")
@@ -111,10 +112,12 @@ class Units(Case):
 
     def test_failures(self):
         """What no restart mends is not started again."""
+        self.server.client.create("/closed", acl=[make_digest_acl("alice", "sesame", all=True)])
         for name in ("run", "elect"):
             service = read(name)["Service"]
             for settings in ({"PADDOCK_COMMAND": str(self.file("missing"))}, {"PADDOCK_COMMAND": "true", "PADDOCK_LOCK": "relative"},
-                             {"PADDOCK_COMMAND": "true", "PADDOCK_OPTIONS": "--no-such"}):
+                             {"PADDOCK_COMMAND": "true", "PADDOCK_OPTIONS": "--no-such"},
+                             {"PADDOCK_COMMAND": "true", "PADDOCK_LOCK": "/closed"}):
                 process = self.begin(name, "x", **settings)
                 process.communicate(timeout=30)
                 self.assertIn(str(process.returncode), service["RestartPreventExitStatus"].split())

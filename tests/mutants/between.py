@@ -54,7 +54,7 @@ MUTANTS = {
          "            return status;")]),
     "elect: the work begins though its lock is over": ("command/work.c", "paddock_elect Terms.test_stopped_between", [
         ("    if (w->lease.end == 0) { /* we were", "    if (false) { /* we were"),
-        ("        w->lost = w->lost || !cmd_keeper_is_valid(w->keeper);\n", "")]),
+        ("    w->lost = w->lost || !cmd_keeper_is_valid(w->keeper);\n", "")]),
     "elect: the work begins after a gate that was told to end": ("command/elect_work.c", "paddock_elect Hooks.test_a_gate_that_ends_well_when_it_is_told_to", [
         ("!w->refused && !w->lost && !w->too_long && !w->terminated_by && ", "!w->refused && !w->lost && !w->too_long && ")]),
     "elect: the work begins after a gate, though we resign": ("command/elect_work.c", "paddock_elect Hooks.test_a_check_that_fails_during_the_gate", [

@@ -26,7 +26,7 @@ MUTANTS = {
          "bool healthy = news.kind == CMD_GONE && news.number == 0;")]),
     "elect: /leader believes a lease that its work does not have": ("command/endpoint.c", "paddock_elect Listen.test_hangs", [
         (" && cmd_now_ms() < atomic_load(&endpoint->moments->term_at) &&\n"
-         "                 !atomic_load(&endpoint->moments->over);",
+         "           !atomic_load(&endpoint->moments->over);",
          ";")]),
     "fence: who was held up after a look raises the mark": ("src/fence/cell.c", "fence_turns", [
         ("        if ((to.top == from.top && to.handover == from.handover) || cell_exchange(cell, &from, &to))\n"

@@ -1,0 +1,14 @@
+/* The words for servers that give us no session, with the reason. */
+#ifndef CMD_UNANSWERED_H
+#define CMD_UNANSWERED_H
+
+#include <stdbool.h>
+
+/* Did the servers give a session that can carry no lease? By the trouble that the library tells, or NULL. */
+bool cmd_is_too_short(const char *trouble);
+/* Says why no server of the list answers: by the trouble that the library has told, or, where that is NULL, by another
+ * look at the first of them, which takes half a second at most; or names the resource that the system is short of. The
+ * result. */
+int cmd_say_unanswered(const char *servers, const char *trouble);
+
+#endif
