@@ -89,12 +89,12 @@ class Hostile(Terminal):
                 self.assertIn("owned", seen)
                 self.assertLess(len(seen), 20000)
         for verb in ("ls", "top"):
-            for options in ([], ["--json"]):
+            for options in (["--once"] if verb == "top" else [], ["--json"]):
                 self.assertIn("gnp", self.look(0, verb, *options, "/hostile"))
         self.assertIn("owned", self.look(0, "break", "--token", self.token, "/hostile/gone/_c_00000000-0000-4000-8000-000000000000-lock-0000000001"))
 
     def test_live(self):
-        for arguments, drawn in ((("watch", "/hostile/lock"), DRAWN), (("watch", "--json", "/hostile/lock"), ()),
+        for arguments, drawn in ((("watch", "/hostile/lock"), DRAWN), (("watch", "--json", "/hostile/lock"), ()), (("top", "/hostile"), DRAWN),
                                  (("elect", "--observe", "/hostile/election"), ()), (("elect", "--observe", "--json", "/hostile/election"), ())):
             pid, terminal = self.begin(*arguments)
             seen = self.read(terminal, until=b"owned")
