@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -49,6 +51,15 @@ static void tell(const guardian *g, int kind, int number) {
     cmd_message news = {.kind = kind, .number = number};
     if (g->channel >= 0)
         (void)send(g->channel, &news, sizeof news, MSG_NOSIGNAL);
+}
+
+/* A command may stop again and again, and a keeper that stands still reads nothing. So that news is left out when other
+ * news is unread: the channel would be full, and the lease would end while we wait for room. */
+static void tell_stop(const guardian *g, int kind, int number) {
+    enum { UNREAD = 4 * sizeof(cmd_message) };
+    int unread = 0;
+    if (g->channel >= 0 && ioctl(g->channel, SIOCOUTQ, &unread) == 0 && unread <= UNREAD)
+        tell(g, kind, number);
 }
 
 /* ---- how it ends */
@@ -134,11 +145,11 @@ static void stand_still(guardian *g, int number) {
         go_on(g);
     } else if (number == SIGTSTP && !g->stop_ordered && g->keepers_group && cmd_terminals_group() == g->family.group) {
         go_on(g);
-        tell(g, CMD_WENT_ON, number);
+        tell_stop(g, CMD_WENT_ON, number);
     } else if (!wants_terminal || !comes_to_front(g)) {
         if (!wants_terminal)
             cmd_pass_terminal(g->family.group, g->keepers_group);
-        tell(g, CMD_STOPPED, number);
+        tell_stop(g, CMD_STOPPED, number);
     }
 }
 

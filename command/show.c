@@ -70,7 +70,7 @@ int cmd_show(int argc, char **argv) {
     wanted w = {0};
     int status = CMD_USAGE;
     const GOptionEntry entries[] = {
-        {"long", 0, 0, G_OPTION_ARG_NONE, &w.all, "its place in the queue, since when, session and node, too", NULL},
+        {"long", 0, 0, G_OPTION_ARG_NONE, &w.all, "the place in the queue, since when, session and node, too", NULL},
         {"exit-code", 0, 0, G_OPTION_ARG_NONE, &w.tells, "end with 0 when somebody holds it, with 1 when nobody does",
          NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};

@@ -100,7 +100,7 @@ class Loss(Case):
 
     def test_stopped_gets_cont_after_term(self):
         """A command that stands still could not end on TERM, and kept the lock: --max-hold, TERM and INT to paddock, a wish, a failed
-        check, a lease that ends."""
+        check, a lease that ends, and paddock itself stands still."""
         def cut():
             self.server.order("cut victim")
         link = ["-s", self.server.link]
@@ -110,7 +110,8 @@ class Loss(Case):
                 ([], lambda process: process.send_signal(signal.SIGINT), 8, "ended\n"),
                 (["--on-ask=term"], lambda process: self.paddock(0, "ask", self.path), 9, "cleaned\n"),
                 (link, lambda process: cut(), 76, "cleaned\n"), ([*link, "--on-suspend=term"], lambda process: cut(), 76, "cleaned\n"),
-                ([*link, "--on-suspend=stop"], lambda process: cut(), 76, "cleaned\n"))):
+                ([*link, "--on-suspend=stop"], lambda process: cut(), 76, "cleaned\n"),
+                ([], lambda process: process.send_signal(signal.SIGSTOP), 76, "cleaned\n"))):
             with self.subTest(options=options):
                 self.path = f"{base}{number}"
                 process, pid = self.begin_stopped(*options)
@@ -118,6 +119,7 @@ class Loss(Case):
                 wait_for("the command's end", lambda: not alive(pid))
                 if status == 76:
                     self.server.order("heal victim")
+                    process.send_signal(signal.SIGCONT)
                 self.assertEqual(self.finish(process, status)[0], words)
                 wait_for("no node", lambda: not self.nodes())
         process, pid = self.begin_stopped("--check", f"! test -e {self.file('sick')}", "--check-every", "0.1", "--pause", "60", verb="elect")

@@ -180,6 +180,19 @@ class Keys(Terminal):
         self.assertEqual(self.status(pid), 128 + signal.SIGINT)
         os.close(terminal)
 
+    def test_stops_without_end(self):
+        """A command that stops itself again and again is told each time, and a paddock that stands still reads none of that: the
+        guardian ends the command in time all the same."""
+        pid, terminal = self.begin("run", "--session-timeout", 2, self.path, "--", "sh", "-c",
+                                   "echo the-command $$; trap '' TERM; while :; do kill -TSTP $$; done")
+        command = self.command_of(terminal)
+        os.kill(pid, signal.SIGSTOP)
+        self.paddock(0, "run", self.path, "--", "true")
+        self.assertFalse(alive(command))
+        os.kill(pid, signal.SIGCONT)
+        os.close(terminal)
+        self.assertEqual(self.status(pid), 76)
+
     def test_foreground(self):
         """A job of a shell that wants the terminal in the background stands still until fg, for which a shell that takes the job for
         running sends no signal."""
