@@ -68,9 +68,10 @@ static void add_row(cmd_table *table, const contender *c, int64_t now_ms, bool a
 }
 
 void cmd_queue_print(const cmd_queue *queue, size_t most, bool all, guint width) {
-    static const cmd_column columns[] = {{"IDENTITY", false}, {"AGE", true},      {"TOKEN", true},
-                                         {"STATE", false},    {"#", true},        {"FOR", true},
-                                         {"SINCE", false},    {"SESSION", false}, {"NODE", false}};
+    static const cmd_column columns[] = {
+        {"IDENTITY", CMD_CELLS_TEXT}, {"AGE", CMD_CELLS_NUMBER},   {"TOKEN", CMD_CELLS_NUMBER},
+        {"STATE", CMD_CELLS_TEXT},    {"#", CMD_CELLS_NUMBER},     {"FOR", CMD_CELLS_NUMBER},
+        {"SINCE", CMD_CELLS_TEXT},    {"SESSION", CMD_CELLS_TEXT}, {"NODE", CMD_CELLS_TEXT}};
     enum { SHORT = 4, YIELDS = 0 };
     cmd_table table = cmd_table_new(columns, all ? G_N_ELEMENTS(columns) : SHORT, YIELDS);
     size_t count = cmd_queue_count(queue);

@@ -36,6 +36,15 @@ char *cmd_fit(const char *text, guint width) {
     return g_strconcat(kept, "…", NULL);
 }
 
+char *cmd_fit_tail(const char *text, guint width) {
+    const char *rest = text;
+    if (width_of_text(text) <= width)
+        return g_strdup(text);
+    while (width_of_text(rest) > width - 1)
+        rest = g_utf8_next_char(rest);
+    return g_strconcat("…", rest, NULL);
+}
+
 char *cmd_age(int64_t ms) {
     static const struct {
         int64_t seconds;
@@ -87,10 +96,20 @@ static void add_spaces(GString *line, guint count) {
 
 static void add_cell(GString *line, const cmd_table *table, guint column, const char *cell, guint width) {
     guint used = width_of_text(cell), spaces = used < width ? width - used : 0;
-    bool last = column + 1 == table->count;
-    add_spaces(line, (column ? GAP : 0) + (table->columns[column].right ? spaces : 0));
+    bool last = column + 1 == table->count, right = table->columns[column].cells == CMD_CELLS_NUMBER;
+    add_spaces(line, (column ? GAP : 0) + (right ? spaces : 0));
     g_string_append(line, cell);
-    add_spaces(line, table->columns[column].right || last ? 0 : spaces);
+    add_spaces(line, right || last ? 0 : spaces);
+}
+
+/* As much of the cell as its place in the line has room for. */
+static char *fit_cell(const cmd_table *table, guint column, const char *cell, const guint *widths, guint width) {
+    guint before = 0;
+    for (guint i = 0; i < column; i++)
+        before += widths[i] + GAP;
+    if (width > 0 && column + 1 == table->count && table->columns[column].cells == CMD_CELLS_PATH && before < width)
+        return cmd_fit_tail(cell, width - before);
+    return cmd_fit(cell, width > 0 && column == table->yields ? widths[column] : 0);
 }
 
 char *cmd_table_text(const cmd_table *table, guint width) {
@@ -100,7 +119,7 @@ char *cmd_table_text(const cmd_table *table, guint width) {
         g_autoptr(GString) line = g_string_new(NULL);
         for (guint i = 0; i < table->count; i++) {
             const char *cell = g_ptr_array_index(table->cells, row * table->count + i);
-            g_autofree char *fits = cmd_fit(cell, width > 0 && i == table->yields ? widths[i] : 0);
+            g_autofree char *fits = fit_cell(table, i, cell, widths, width);
             add_cell(line, table, i, fits, widths[i]);
         }
         g_autofree char *cut = cmd_fit(line->str, width);

@@ -6,9 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Numbers are at the right. A path that is too long, in the last column, keeps its end, which says more. */
+typedef enum { CMD_CELLS_TEXT, CMD_CELLS_NUMBER, CMD_CELLS_PATH } cmd_cells;
+
 typedef struct {
     const char *title;
-    bool right; /* numbers */
+    cmd_cells cells;
 } cmd_column;
 
 /* One column gives way where a line is too long: `yields`, down to CMD_YIELDS_TO. */
@@ -30,6 +33,9 @@ void cmd_table_clear(cmd_table *table);
 /* The text, as much as has room in so many columns, with "…" at its end when it is cut; width 0: all of it. g_free
  * it. */
 char *cmd_fit(const char *text, guint width);
+
+/* The same, with "…" at its beginning; width is at least 1. */
+char *cmd_fit_tail(const char *text, guint width);
 
 /* How long ago it was, in two units: "12s", "3m05s", "2h05m", "12d03h". A moment of the future is "0s", as clocks
  * differ. g_free it. */

@@ -88,9 +88,10 @@ static void add_cells(cmd_table *table, const row *r, int64_t now_ms, bool all) 
 }
 
 static void print_rows(const GArray *rows, bool all, guint width) {
-    static const cmd_column columns[] = {{"OLDEST HOLDER", false}, {"AGE", true},    {"TOKEN", true},
-                                         {"HOLD", true},           {"WAIT", true},   {"PATH", false},
-                                         {"KIND", false},          {"SINCE", false}, {"NODE", false}};
+    static const cmd_column columns[] = {
+        {"OLDEST HOLDER", CMD_CELLS_TEXT}, {"AGE", CMD_CELLS_NUMBER},  {"TOKEN", CMD_CELLS_NUMBER},
+        {"HOLD", CMD_CELLS_NUMBER},        {"WAIT", CMD_CELLS_NUMBER}, {"PATH", CMD_CELLS_PATH},
+        {"KIND", CMD_CELLS_TEXT},          {"SINCE", CMD_CELLS_TEXT},  {"NODE", CMD_CELLS_TEXT}};
     enum { SHORT = 6, YIELDS = 0 };
     cmd_table table = cmd_table_new(columns, all ? G_N_ELEMENTS(columns) : SHORT, YIELDS);
     int64_t now_ms = g_get_real_time() / 1000;
@@ -158,8 +159,8 @@ static char *make_head(const cmd_walk *walk, const GArray *rows, const char *pat
     g_autofree char *unread = walk->unread ? g_strdup_printf("; %u nodes may not be listed", walk->unread) : NULL;
     for (guint i = 0; i < rows->len; i++)
         waiters += g_array_index(rows, row, i).place->waiters;
-    return g_strdup_printf("%s  %u held, %u wait%s%s%s", shown, rows->len, waiters, waiters == 1 ? "s" : "",
-                           unread ? unread : "", walk->complete ? "" : "; the rest is not shown");
+    return g_strdup_printf("%u held, %u wait%s%s%s  %s", rows->len, waiters, waiters == 1 ? "s" : "",
+                           unread ? unread : "", walk->complete ? "" : "; the rest is not shown", shown);
 }
 
 /* false: the server answers no more. */

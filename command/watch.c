@@ -23,12 +23,9 @@ typedef struct {
 static void draw(const char *path, const cmd_queue *queue, const char *trouble, bool all) {
     size_t waiters = cmd_queue_count(queue) - queue->holders;
     g_autofree char *shown = cmd_escape(path);
-    g_autofree char *counts = g_strdup_printf("%zu hold%s, %zu wait%s", queue->holders, queue->holders == 1 ? "s" : "",
-                                              waiters, waiters == 1 ? "s" : "");
-    g_autofree char *head = g_strdup_printf("%s  %s", shown,
-                                            trouble          ? ""
-                                            : queue->holders ? counts
-                                                             : "nobody holds it");
+    g_autofree char *counts = g_strdup_printf("%zu hold%s, %zu wait%s  ", queue->holders,
+                                              queue->holders == 1 ? "s" : "", waiters, waiters == 1 ? "s" : "");
+    g_autofree char *head = g_strconcat(trouble ? "" : queue->holders ? counts : "nobody holds ", shown, NULL);
     cmd_live_head(head);
     if (trouble)
         cmd_live_tell(trouble);

@@ -2,7 +2,7 @@
 #include "../../command/table.h"
 #include "ts_check.h"
 
-static const cmd_column columns[] = {{"WHO", false}, {"AGE", true}, {"PATH", false}};
+static const cmd_column columns[] = {{"WHO", CMD_CELLS_TEXT}, {"AGE", CMD_CELLS_NUMBER}, {"PATH", CMD_CELLS_TEXT}};
 static const char twenty[] = "abcdefghijklmnopqrst";
 
 static char *print(const char *who, const char *path, guint width) {
@@ -85,6 +85,27 @@ START_TEST(text_is_cut_by_columns) {
 }
 END_TEST
 
+/* The end of a path says more than its beginning. */
+START_TEST(the_end_of_the_last_column_may_stay) {
+    static const cmd_column paths[] = {{"WHO", CMD_CELLS_TEXT}, {"PATH", CMD_CELLS_PATH}};
+    cmd_table table = cmd_table_new(paths, 2, 0);
+    cmd_table_add(&table, g_strdup("me"));
+    cmd_table_add(&table, g_strdup("/locks/漢字"));
+    for (guint width = 1; width <= 16; width++) {
+        static const char *const expected[] = {[5] = "WHO …\nme  …\n",
+                                               [6] = "WHO  …\nme   …\n",
+                                               [9] = "WHO  PATH\nme   …字\n",
+                                               [10] = "WHO  PATH\nme   …漢字\n",
+                                               [14] = "WHO  PATH\nme   …cks/漢字\n",
+                                               [16] = "WHO  PATH\nme   /locks/漢字\n"};
+        g_autofree char *text = cmd_table_text(&table, width);
+        if (width < G_N_ELEMENTS(expected) && expected[width])
+            ck_assert_str_eq(text, expected[width]);
+    }
+    cmd_table_clear(&table);
+}
+END_TEST
+
 START_TEST(ages_have_two_units) {
     static const struct {
         int64_t ms;
@@ -119,6 +140,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, one_column_yields_no_further_than_its_least);
     tcase_add_test(cases, nothing_is_cut_without_a_terminal);
     tcase_add_test(cases, text_is_cut_by_columns);
+    tcase_add_test(cases, the_end_of_the_last_column_may_stay);
     tcase_add_test(cases, ages_have_two_units);
     suite_add_tcase(suite, cases);
     return suite;
