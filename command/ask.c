@@ -103,7 +103,7 @@ static int break_node(const cmd_settings *settings, const wish *w, const char *n
     cmd_looker looker;
     int64_t token = 0;
     if (!w->token || pdk_token_parse(w->token, strlen(w->token), &token) != PDK_OK) {
-        cmd_error("break: --token: the token that `paddock show` prints beside the node is needed, in decimal");
+        cmd_error("break: --token: the token that `paddock show --long` prints beside the node is needed, in decimal");
         return CMD_USAGE;
     }
     int status = cmd_looker_open(&looker, settings, NULL);

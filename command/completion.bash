@@ -47,10 +47,10 @@ _paddock() {
         ;;
     job) mapfile -t COMPREPLY < <(compgen -W "$common -c --command --timing --max-hold --on-suspend --on-ask --json --every --at --tz --at-least --at-most --retry --keep --history" -- "$word") ;;
     wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots -w --wait -E --conflict-exit-code --json" -- "$word") ;;
-    show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json" -- "$word") ;;
-    watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every" -- "$word") ;;
+    show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --long --exit-code" -- "$word") ;;
+    watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every --long" -- "$word") ;;
     ls) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
-    top) mapfile -t COMPREPLY < <(compgen -W "$common --json --limit" -- "$word") ;;
+    top) mapfile -t COMPREPLY < <(compgen -W "$common --json --limit --once --every --long" -- "$word") ;;
     fence)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -W '--create --shared --json -v --verbose -q --quiet --timestamps --help' -- "$word"; compgen -f -- "$word")

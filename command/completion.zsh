@@ -2,7 +2,7 @@
 # zsh completion for paddock(1)
 
 _paddock() {
-    local -a verbs always kind wait claim delay asked run elect json text command
+    local -a verbs always kind wait claim delay asked run elect json text long command
     verbs=(
         'run:run a command while holding a lock'
         'hold:hold a lock without a command'
@@ -65,6 +65,7 @@ _paddock() {
     )
     json=('--json[print JSON]')
     text=('(-c --command)'{-c,--command}'[run this text by /bin/sh]:text:_cmdstring')
+    long=('--long[since when, the node, and the rest, too]')
     command=('*::command:_normal')
 
     if ((CURRENT == 2)); then
@@ -90,10 +91,10 @@ _paddock() {
             '--history[print the last runs, and run nothing]' '1:path:' $command
         ;;
     wait) _arguments -S $always $kind $wait $json '1:path:' ;;
-    show) _arguments -S $always $kind $json '1:path:' ;;
-    watch) _arguments -S $always $kind $json '--every[look so often]:time:' '1:path:' ;;
+    show) _arguments -S $always $kind $json $long '--exit-code[end with 1 when nobody holds it]' '1:path:' ;;
+    watch) _arguments -S $always $kind $json $long '--every[look so often]:time:' '1:path:' ;;
     ls) _arguments -S $always $json '1:path:' ;;
-    top) _arguments -S $always $json '--limit[show so many]:number:' '1:path:' ;;
+    top) _arguments -S $always $json $long '--limit[show so many]:number:' '--once[print once, on a terminal, too]' '--every[look so often]:time:' '1:path:' ;;
     doctor) _arguments -S $always $json '--idle[a container is empty no longer than this]:time:' '1:path:' ;;
     ask)
         _arguments -S $always $json '--node[this contender, not the holders]:name:' '--who[who asks]:text:' \

@@ -52,7 +52,8 @@ enum {
     /* News. */
     CMD_STARTED,    /* number: the pid, which is the group */
     CMD_REFUSED,    /* number: the errno of the exec; nothing runs */
-    CMD_STOPPED,    /* the command was stopped, as by Ctrl-Z */
+    CMD_STOPPED,    /* number: the signal that stopped the command. It stands still until something continues it */
+    CMD_WENT_ON,    /* a terminal stopped the command, as by Ctrl-Z, and it was continued at once */
     CMD_TERMED,     /* TERM was sent since the lease nears its end */
     CMD_LATE,       /* the lease is near its end, or over, so nothing is started */
     CMD_ENDED,      /* number: the status as by waitpid; processes that the command left behind are being ended */

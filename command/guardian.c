@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 enum { LEFTOVERS_MS = 2000, FIRST_LOOK_MS = 100, LAST_LOOK_MS = 10000, AGAIN_MS = 10, REFUSED_MS = 100, REFUSALS = 10 };
+enum { FRONT_MS = 200 };
 
 typedef struct {
     int channel; /* -1: there is no keeper any more */
@@ -29,6 +32,10 @@ typedef struct {
     cmd_family family;   /* of the command that runs, or ran last */
     bool runs;           /* something of it is left */
     bool termed, killed; /* it got TERM; it gets KILL */
+    bool told;           /* it got TERM, which may be one that is passed on */
+    bool stopped;        /* it stands still, */
+    bool stop_ordered;   /* by an order */
+    int64_t front_at;    /* it stands still since it wants the terminal: the next look whether it has that */
     int64_t kill_at;     /* by an order, or for processes that the command left behind */
     int64_t again_at;    /* of the next KILL */
     int refusals;
@@ -44,6 +51,15 @@ static void tell(const guardian *g, int kind, int number) {
     cmd_message news = {.kind = kind, .number = number};
     if (g->channel >= 0)
         (void)send(g->channel, &news, sizeof news, MSG_NOSIGNAL);
+}
+
+/* A command may stop again and again, and a keeper that stands still reads nothing. So that news is left out when other
+ * news is unread: the channel would be full, and the lease would end while we wait for room. */
+static void tell_stop(const guardian *g, int kind, int number) {
+    enum { UNREAD = 4 * sizeof(cmd_message) };
+    int unread = 0;
+    if (g->channel >= 0 && ioctl(g->channel, SIOCOUTQ, &unread) == 0 && unread <= UNREAD)
+        tell(g, kind, number);
 }
 
 /* ---- how it ends */
@@ -70,7 +86,7 @@ static void tell_unkillable(guardian *g, pid_t pid) {
 /* KILL for all children. Processes below them become children when their parents die: each death brings us here again,
  * and so does the alarm. */
 static void finish(guardian *g) {
-    bool stopped = false;
+    int stopped = 0;
     if (!g->runs)
         return;
     g->killed = true;
@@ -97,19 +113,85 @@ static void look_for_strangers(guardian *g) {
     g->look_at = g->saw_stranger ? INT64_MAX : cmd_now_ms() + g->look_ms;
 }
 
+/* ---- a command that stands still
+ *
+ * A command that a terminal stopped would keep the lock from others, and no shell has it as a job that could be
+ * continued: its shell knows the keeper alone, and that one goes on. So it is continued at once. It stands still when
+ * the keeper orders it, when somebody sends STOP, and when it wants the terminal from the background. */
+
+/* Continue it; in the foreground, when the keeper's group has that. */
+static void go_on(guardian *g) {
+    cmd_pass_terminal(g->keepers_group, g->family.group);
+    cmd_family_signal(&g->family, SIGCONT);
+    g->stopped = g->stop_ordered = false;
+    g->front_at = INT64_MAX;
+}
+
+/* A shell that has the keeper as a job that runs brings it to the foreground (fg), and sends no signal. */
+static bool comes_to_front(guardian *g) {
+    pid_t front = g->keepers_group ? cmd_terminals_group() : 0;
+    bool comes = front > 0 && (front == g->keepers_group || front == g->family.group);
+    if (comes)
+        go_on(g);
+    else
+        g->front_at = front > 0 ? cmd_now_ms() + FRONT_MS : INT64_MAX;
+    return comes;
+}
+
+static void stand_still(guardian *g, int number) {
+    bool wants_terminal = number == SIGTTIN || number == SIGTTOU;
+    g->stopped = true;
+    if (g->told) {
+        go_on(g);
+    } else if (number == SIGTSTP && !g->stop_ordered && g->keepers_group && cmd_terminals_group() == g->family.group) {
+        go_on(g);
+        tell_stop(g, CMD_WENT_ON, number);
+    } else if (!wants_terminal || !comes_to_front(g)) {
+        if (!wants_terminal)
+            cmd_pass_terminal(g->family.group, g->keepers_group);
+        tell_stop(g, CMD_STOPPED, number);
+    }
+}
+
 /* TERM, and CONT, since a command that was stopped could not end. */
 static void term(guardian *g, int64_t kill_after_ms) {
     int64_t at = cmd_now_ms() + kill_after_ms;
     if (!g->runs)
         return;
-    g->termed = true;
+    g->termed = g->told = true;
     g->kill_at = at < g->kill_at ? at : g->kill_at;
-    if (g->family.ended) /* also processes that left the group */
+    if (g->family.ended) { /* also processes that left the group */
         (void)cmd_family_signal_all(&g->family, SIGTERM);
-    else
+        (void)cmd_family_signal_all(&g->family, SIGCONT);
+    } else {
         cmd_family_signal(&g->family, SIGTERM);
-    cmd_family_signal(&g->family, SIGCONT);
+        go_on(g);
+    }
     look_for_strangers(g);
+}
+
+/* ---- deaths, and stops */
+
+static void reap(guardian *g) {
+    struct signalfd_siginfo info;
+    int stopped = 0;
+    ssize_t got;
+    do
+        got = read(g->deaths, &info, sizeof info);
+    while (got > 0);
+    bool left = cmd_family_reap(&g->family, &stopped);
+    if (!g->runs)
+        return;
+    if (stopped && left && !g->family.ended)
+        stand_still(g, stopped);
+    if (!left) {
+        be_gone(g);
+    } else if (g->killed) {
+        finish(g);
+    } else if (g->family.ended && !g->termed) {
+        tell(g, CMD_ENDED, g->family.status);
+        term(g, LEFTOVERS_MS);
+    }
 }
 
 /* ---- orders */
@@ -126,9 +208,9 @@ static void set_environment(cmd_message *order) {
 static void start(guardian *g, cmd_message *order) {
     set_environment(order);
     cmd_family_begin(&g->family, 0);
-    g->termed = g->killed = g->saw_stranger = false;
+    g->termed = g->killed = g->saw_stranger = g->told = g->stopped = g->stop_ordered = false;
     g->unkillable = g->refusals = 0;
-    g->kill_at = INT64_MAX;
+    g->kill_at = g->front_at = INT64_MAX;
     if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order came late, so nothing begins now */
         cmd_forget_hold();
         atomic_store(&g->moments->over, true);
@@ -150,12 +232,19 @@ static void start(guardian *g, cmd_message *order) {
     tell(g, CMD_STARTED, pid);
 }
 
+/* A signal that ends most programs. One that stands still would not get it. */
+static bool ends(int number) { return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT; }
+
 static void forward(guardian *g, int number) {
+    reap(g); /* it may have stopped just now */
     if (!g->runs)
         return;
-    if (number == SIGCONT) /* the terminal was taken away when the command stopped */
-        cmd_pass_terminal(g->keepers_group, g->family.group);
-    cmd_family_signal(&g->family, number);
+    g->told = g->told || number == SIGTERM;
+    g->stop_ordered = g->stop_ordered || number == SIGTSTP || number == SIGSTOP;
+    if (number != SIGCONT)
+        cmd_family_signal(&g->family, number);
+    if (number == SIGCONT || (g->stopped && ends(number)))
+        go_on(g);
     if (number == SIGTERM)
         look_for_strangers(g);
 }
@@ -204,30 +293,6 @@ static bool obey(guardian *g) {
 
 /* ---- events that no order brings */
 
-static void reap(guardian *g) {
-    struct signalfd_siginfo info;
-    bool stopped = false;
-    ssize_t got;
-    do
-        got = read(g->deaths, &info, sizeof info);
-    while (got > 0);
-    bool left = cmd_family_reap(&g->family, &stopped);
-    if (!g->runs)
-        return;
-    if (stopped) {
-        cmd_pass_terminal(g->family.group, g->keepers_group);
-        tell(g, CMD_STOPPED, 0);
-    }
-    if (!left) {
-        be_gone(g);
-    } else if (g->killed) {
-        finish(g);
-    } else if (g->family.ended && !g->termed) {
-        tell(g, CMD_ENDED, g->family.status);
-        term(g, LEFTOVERS_MS);
-    }
-}
-
 /* The moments of the lease count only while something of the command is there. */
 static void watch_moments(guardian *g) {
     int64_t now = cmd_now_ms(), term_at = atomic_load(&g->moments->term_at),
@@ -242,9 +307,12 @@ static void watch_moments(guardian *g) {
     }
     if (g->runs && !g->killed && now >= g->look_at)
         look_for_strangers(g);
+    if (g->runs && !g->killed && now >= g->front_at)
+        (void)comes_to_front(g);
     int64_t next = g->termed || kill_at < term_at ? kill_at : term_at;
     next = next < g->kill_at ? next : g->kill_at;
     next = next < g->look_at ? next : g->look_at;
+    next = next < g->front_at ? next : g->front_at;
     cmd_alarm_set(g->alarm, !g->runs ? INT64_MAX : g->killed ? g->again_at : next);
 }
 
@@ -408,7 +476,8 @@ _Noreturn void cmd_guardian(int channel, cmd_moments *moments, const cmd_charge 
                   .commands = charge->commands,
                   .keepers_group = charge->background ? 0 : getpgrp(),
                   .kill_at = INT64_MAX,
-                  .look_at = INT64_MAX};
+                  .look_at = INT64_MAX,
+                  .front_at = INT64_MAX};
     user_of_hold user = charge->commands ? (user_of_hold){.ready = -1, .input = -1} : stand_aside(charge, channel);
     if (charge->background)
         close_input();

@@ -87,6 +87,10 @@ static int keep(holder *h) {
             return let_go(h, "somebody asks for it");
         if (saw & CMD_SAW_SIGNAL && (number == SIGTERM || number == SIGINT || number == SIGHUP))
             return let_go(h, number == SIGTERM ? "TERM" : number == SIGINT ? "INT" : "HUP");
+        if (saw & CMD_SAW_SIGNAL && number == SIGTSTP)
+            cmd_error(
+                "Ctrl-Z is refused: %s is held, and a program that stands still cannot keep it; Ctrl-C releases it",
+                h->keeper.path);
         bool gone = false;
         int told = saw & CMD_SAW_OTHER ? go_on_telling(h, others[0].revents, &gone) : CMD_OK;
         if (told != CMD_OK)

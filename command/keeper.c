@@ -201,6 +201,7 @@ unsigned cmd_keeper_wait(cmd_keeper *k, struct pollfd *others, size_t count, int
         (void)pdk_session_dispatch(k->session, NULL);
     if (wait[0].revents && read(k->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         *number = (int)info.ssi_signo;
+        k->by_terminal = info.ssi_code == SI_KERNEL;
         saw |= CMD_SAW_SIGNAL;
     }
     if (wait[1].revents) {
@@ -224,15 +225,19 @@ static bool ends_the_wait(int number) {
            number == SIGUSR2;
 }
 
-/* Stops like any program: the shell shows it, and its queue position is kept as long as the session is. */
+/* Stops like any program: the shell shows it, and its queue position is kept as long as the session is. The system stops
+ * nobody whom no shell could continue. Then no CONT has come. */
 static void stop_here(int number) {
-    sigset_t mask, old;
+    sigset_t mask, old, pending;
     cmd_draw(NULL);
+    sigemptyset(&pending);
     sigemptyset(&mask);
     sigaddset(&mask, number);
     kill(getpid(), number);
     pthread_sigmask(SIG_UNBLOCK, &mask, &old);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (sigpending(&pending) == 0 && !sigismember(&pending, SIGCONT))
+        cmd_error("Ctrl-Z is refused: no shell is there that could continue what is stopped; Ctrl-C ends the wait");
 }
 
 int cmd_keeper_obey(int number) {

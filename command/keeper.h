@@ -22,8 +22,9 @@ typedef struct {
     pdk_hold *hold;
     pdk_set_claim *set_claim; /* or of several */
     pdk_set *set;
-    bool loss_seen; /* the loss of the hold: its descriptor stays readable, and is not waited for again */
-    int signals;    /* a signalfd; every signal is blocked */
+    bool loss_seen;   /* the loss of the hold: its descriptor stays readable, and is not waited for again */
+    int signals;      /* a signalfd; every signal is blocked */
+    bool by_terminal; /* the signal that was read last comes from a terminal's key, and not from a process */
     bool connected, decided;
     bool away;                   /* the connection is lost, and not back */
     bool ended;                  /* the session has ended by itself: the credentials are refused */

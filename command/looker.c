@@ -33,6 +33,16 @@ static int find_kind(cmd_looker *looker, const char *path, cmd_kind *kind) {
     return status;
 }
 
+int cmd_looker_exists(const cmd_looker *looker, const char *path, bool *exists) {
+    cmd_walk walk;
+    int code = cmd_walk_start(&walk, looker->settings, path, 0);
+    *exists = code != CMD_WIRE_NONODE;
+    if (code == CMD_WIRE_BROKEN)
+        cmd_error("%s: %s", path, walk.wire.error);
+    cmd_walk_end(&walk);
+    return code == CMD_WIRE_BROKEN ? CMD_UNAVAILABLE : CMD_OK;
+}
+
 static pdk_status open_semaphore(cmd_looker *looker, const char *path) {
     g_autofree char *locks = cmd_below(path, "locks");
     pdk_status status = pdk_semaphore_new(looker->session, path, looker->permits, NULL, &looker->recipe.semaphore);

@@ -25,6 +25,8 @@ typedef struct {
 /* Without --shared and --slots the nodes that are there tell the kind; without nodes it is a lock. path may be NULL.
  * CMD_OK, or another result, having said why. */
 int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char *path);
+/* Is the node there? CMD_OK, or another result, having said why. */
+int cmd_looker_exists(const cmd_looker *looker, const char *path, bool *exists);
 /* cmd_queue_clear in any case. */
 pdk_status cmd_looker_look(const cmd_looker *looker, cmd_queue *queue);
 void cmd_queue_clear(cmd_queue *queue);

@@ -39,7 +39,7 @@ static void print_json(const cmd_walk *walk, const char *path) {
     g_autoptr(GString) out = g_string_new(NULL);
     cmd_json_begin_object(out, NULL);
     cmd_json_text(out, "path", path);
-    cmd_json_boolean(out, "complete", walk->complete);
+    cmd_json_boolean(out, "complete", cmd_walk_saw_all(walk));
     cmd_json_begin_array(out, "entries");
     for (guint i = 0; i < walk->places->len; i++) {
         const cmd_place *place = g_ptr_array_index(walk->places, i);

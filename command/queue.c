@@ -2,6 +2,7 @@
 
 #include "print.h"
 #include "say.h"
+#include "table.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -45,28 +46,45 @@ bool cmd_queue_is_same(const cmd_queue *a, const cmd_queue *b) {
     return same;
 }
 
-static void print_contender(const contender *c) {
-    const pdk_contenders *list = c->list;
-    g_autofree char *identity = cmd_escape(pdk_contenders_identity(list, c->index));
-    g_autofree char *node = cmd_escape(pdk_contenders_node(list, c->index));
-    g_autofree char *when = cmd_when(pdk_contenders_since_ms(list, c->index));
-    g_autofree char *before = c->waits ? g_strdup_printf("%zu", c->position - c->index + c->before) : g_strdup("-");
-    printf("%4zu  %-7s  %4s  %-9s  %-20s  %20" G_GINT64_FORMAT "  0x%-16" G_GINT64_MODIFIER "x  %s  %s\n", c->position,
-           c->holds ? "holds" : "waits", before, pdk_contenders_is_shared(list, c->index) ? "shared" : "exclusive",
-           when, (gint64)pdk_contenders_token(list, c->index), (guint64)pdk_contenders_session(list, c->index),
-           identity, node);
+static char *state_of(const contender *c) {
+    return g_strconcat(c->holds ? "holds" : "waits", pdk_contenders_is_shared(c->list, c->index) ? ", shared" : "",
+                       NULL);
 }
 
-void cmd_queue_print(const cmd_queue *queue, size_t most) {
+static void add_row(cmd_table *table, const contender *c, int64_t now_ms, bool all) {
+    const pdk_contenders *list = c->list;
+    int64_t since_ms = pdk_contenders_since_ms(list, c->index);
+    cmd_table_add(table, cmd_escape(pdk_contenders_identity(list, c->index)));
+    cmd_table_add(table, cmd_age(now_ms - since_ms));
+    cmd_table_add(table, g_strdup_printf("%" G_GINT64_FORMAT, (gint64)pdk_contenders_token(list, c->index)));
+    cmd_table_add(table, state_of(c));
+    if (!all)
+        return;
+    cmd_table_add(table, g_strdup_printf("%zu", c->position));
+    cmd_table_add(table, c->waits ? g_strdup_printf("%zu", c->position - c->index + c->before) : g_strdup("-"));
+    cmd_table_add(table, cmd_when(since_ms));
+    cmd_table_add(table, g_strdup_printf("0x%" G_GINT64_MODIFIER "x", (guint64)pdk_contenders_session(list, c->index)));
+    cmd_table_add(table, cmd_escape(pdk_contenders_node(list, c->index)));
+}
+
+void cmd_queue_print(const cmd_queue *queue, size_t most, bool all, guint width) {
+    static const cmd_column columns[] = {
+        {"IDENTITY", CMD_CELLS_TEXT}, {"AGE", CMD_CELLS_NUMBER},   {"TOKEN", CMD_CELLS_NUMBER},
+        {"STATE", CMD_CELLS_TEXT},    {"#", CMD_CELLS_NUMBER},     {"FOR", CMD_CELLS_NUMBER},
+        {"SINCE", CMD_CELLS_TEXT},    {"SESSION", CMD_CELLS_TEXT}, {"NODE", CMD_CELLS_TEXT}};
+    enum { SHORT = 4, YIELDS = 0 };
+    cmd_table table = cmd_table_new(columns, all ? G_N_ELEMENTS(columns) : SHORT, YIELDS);
     size_t count = cmd_queue_count(queue);
-    printf("%4s  %-7s  %4s  %-9s  %-20s  %20s  %-18s  %s  %s\n", "", "", "FOR", "MODE", "SINCE", "TOKEN", "SESSION",
-           "IDENTITY", "NODE");
+    int64_t now_ms = g_get_real_time() / 1000;
     for (size_t i = 0; i < count && i < most; i++) {
         contender c = contender_at(queue, i);
-        print_contender(&c);
+        add_row(&table, &c, now_ms, all);
     }
+    g_autofree char *text = cmd_table_text(&table, width);
+    fputs(text, stdout);
     if (count > most)
         printf("%zu more\n", count - most);
+    cmd_table_clear(&table);
 }
 
 /* The host of an identity in Paddock's form, host:pid[:label]; other clients write other forms. */

@@ -122,7 +122,7 @@ static bool is_alone(pid_t leader) {
     return alone;
 }
 
-bool cmd_family_reap(cmd_family *f, bool *stopped) {
+bool cmd_family_reap(cmd_family *f, int *stopped) {
     for (;;) {
         siginfo_t info = {0};
         int how;
@@ -135,9 +135,10 @@ bool cmd_family_reap(cmd_family *f, bool *stopped) {
             f->group = 0; /* no number is better than somebody else's */
         if (waitpid(info.si_pid, &how, WNOHANG | WUNTRACED) != info.si_pid || !leads)
             continue;
-        *stopped = *stopped || WIFSTOPPED(how);
-        if (WIFSTOPPED(how))
+        if (WIFSTOPPED(how)) {
+            *stopped = WSTOPSIG(how);
             continue;
+        }
         f->ended = true;
         f->status = how;
     }
@@ -161,7 +162,7 @@ static void signal_child(pid_t pid, int number, pid_t *refused) {
  * and most of them before the newest process. For KILL all numbers are tried, until nobody is left. */
 static void signal_by_number(cmd_family *f, int number, pid_t *refused) {
     enum { LOOK_EACH = 1024 };
-    bool stopped = false;
+    int stopped = 0;
     pid_t newest = make_pin();
     take_out(newest);
     for (pid_t i = 1; i < NUMBERS; i++) {

@@ -38,8 +38,9 @@ void cmd_family_begin(cmd_family *family, pid_t leader);
 /* The family of a process below, which is dead: its children are ours. Its leader may have been reaped before, and then
  * its number is nobody's. */
 void cmd_family_adopt(cmd_family *family, pid_t leader);
-/* Reaps all children that have ended. *stopped: the leader has been stopped. false: nothing of the family is left. */
-bool cmd_family_reap(cmd_family *family, bool *stopped);
+/* Reaps all children that have ended. *stopped gets the signal when the leader has been stopped. false: nothing of the
+ * family is left. */
+bool cmd_family_reap(cmd_family *family, int *stopped);
 /* A signal for the group. */
 void cmd_family_signal(const cmd_family *family, int number);
 /* A signal for the group, and for each direct child. Processes below come later: they become ours when their parent

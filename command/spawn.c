@@ -7,8 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static int open_terminal(void) { return open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY); }
+
+pid_t cmd_terminals_group(void) {
+    int terminal = open_terminal();
+    pid_t group = terminal >= 0 ? tcgetpgrp(terminal) : 0;
+    if (terminal >= 0)
+        close(terminal);
+    return group > 0 ? group : 0;
+}
+
 void cmd_pass_terminal(pid_t from, pid_t to) {
-    int terminal = from > 0 && to > 0 ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
+    int terminal = from > 0 && to > 0 ? open_terminal() : -1;
     if (terminal < 0)
         return;
     if (tcgetpgrp(terminal) == from)

@@ -89,6 +89,7 @@ static int walk_all(cmd_walk *walk, guint depth) {
         place->code = cmd_wire_children(&walk->wire, &names, &place->stat);
         if (place->code == CMD_WIRE_BROKEN)
             return CMD_WIRE_BROKEN;
+        walk->unread += place->code != CMD_WIRE_OK && place->code != CMD_WIRE_NONODE;
         cmd_place_judge(place, names);
         descend(walk, i, names, depth);
     }
@@ -100,16 +101,30 @@ static int walk_all(cmd_walk *walk, guint depth) {
     return ((cmd_place *)g_ptr_array_index(walk->places, 0))->code;
 }
 
+static int walk_from(cmd_walk *walk, const char *path, guint depth) {
+    g_ptr_array_add(walk->places, cmd_place_new(path, 0));
+    return walk_all(walk, depth);
+}
+
+bool cmd_walk_saw_all(const cmd_walk *walk) { return walk->complete && walk->unread == 0; }
+
 int cmd_walk_start(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth) {
     *walk = (cmd_walk){
         .places = g_ptr_array_new_with_free_func(cmd_place_free), .token_base = settings->token_base, .complete = true};
     cmd_servers_parse(&walk->servers, settings->servers);
     int code = cmd_wire_open_any(&walk->wire, &walk->servers, settings->digest, settings->connect_timeout_ms);
-    if (code == CMD_WIRE_OK) {
-        g_ptr_array_add(walk->places, cmd_place_new(path, 0));
-        code = walk_all(walk, depth);
-    }
-    return code;
+    return code == CMD_WIRE_OK ? walk_from(walk, path, depth) : code;
+}
+
+int cmd_walk_again(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth) {
+    g_ptr_array_set_size(walk->places, 0);
+    walk->complete = true;
+    walk->unread = 0;
+    int code = walk->wire.socket >= 0 ? walk_from(walk, path, depth) : CMD_WIRE_BROKEN;
+    if (code != CMD_WIRE_BROKEN)
+        return code;
+    cmd_walk_end(walk); /* the server has gone, or has ended a session that was silent for long */
+    return cmd_walk_start(walk, settings, path, depth);
 }
 
 int cmd_walk_begin(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth) {
@@ -117,6 +132,10 @@ int cmd_walk_begin(cmd_walk *walk, const cmd_settings *settings, const char *pat
     if (code == CMD_WIRE_OK) {
         if (!walk->complete)
             cmd_error("%s: more than %d nodes; the rest is not shown: give a longer path", path, CMD_WALK_MOST);
+        if (walk->unread > 0)
+            cmd_error("%s: %u of the nodes may not be listed, and what is below them is not shown: give the "
+                      "credentials (--digest-file)",
+                      path, walk->unread);
         return CMD_OK;
     }
     if (code == CMD_WIRE_NONODE) {

@@ -130,6 +130,33 @@ static void end(cmd_work *w, int status) {
     cmd_lease_tell(&w->lease, "nothing of the command is left");
 }
 
+/* ---- a command that stands still */
+
+static const char no_stop[] = "Ctrl-Z is refused: the command holds %s, and others would wait for it; Ctrl-C ends it";
+
+static void tell_stopped(const cmd_work *w, int number) {
+    if (w->stopped)
+        cmd_tell("the command stands still until the connection is back; it holds %s", w->keeper->path);
+    else if (number == SIGTTIN || number == SIGTTOU)
+        cmd_error("the command wants the terminal, and stands still until it is in the foreground (fg); it holds %s",
+                  w->keeper->path);
+    else
+        cmd_error("the command is stopped, and holds %s: kill -CONT %d continues it", w->keeper->path, getpid());
+}
+
+/* Pass on a signal. Ctrl-Z comes to our own group when the command is in the background, or stands still. It goes on
+ * then, in the foreground. */
+static void pass_on(cmd_work *w, int number) {
+    if (number == SIGTSTP && w->keeper->by_terminal) {
+        cmd_error(no_stop, w->keeper->path);
+        number = w->stopped ? 0 : SIGCONT;
+    }
+    if (number == SIGTERM || number == SIGINT || number == SIGQUIT)
+        w->terminated_by = number;
+    if (number)
+        cmd_guard_order(&w->guard, CMD_FORWARD, number);
+}
+
 /* false: the guardian is dead. */
 static bool hear(cmd_work *w) {
     cmd_message news;
@@ -145,7 +172,10 @@ static bool hear(cmd_work *w) {
         w->gone = true;
         break;
     case CMD_STOPPED:
-        cmd_tell("the command is stopped and the lock is held; CONT to paddock continues it");
+        tell_stopped(w, news.number);
+        break;
+    case CMD_WENT_ON:
+        cmd_error(no_stop, w->keeper->path);
         break;
     case CMD_STRANGER:
         cmd_error(
@@ -191,7 +221,7 @@ static int give_up(const cmd_work *w) {
 /* Somebody killed the guardian: the command and all below it are ours now. */
 static int without_guardian(cmd_work *w) {
     cmd_family family;
-    bool stopped = false;
+    int stopped = 0;
     cmd_family_adopt(&family, w->group);
     cmd_error("the guardian of the command was killed; the command is killed, too, before the release");
     do {
@@ -241,11 +271,8 @@ static int attend(cmd_work *w) {
         unsigned saw = cmd_keeper_wait(w->keeper, &news, 1, next, &number);
         if (saw & CMD_SAW_OTHER && !hear(w))
             return without_guardian(w);
-        if (saw & CMD_SAW_SIGNAL) {
-            if (number == SIGTERM || number == SIGINT || number == SIGQUIT)
-                w->terminated_by = number;
-            cmd_guard_order(&w->guard, CMD_FORWARD, number);
-        }
+        if (saw & CMD_SAW_SIGNAL)
+            pass_on(w, number);
         if (saw & CMD_SAW_LOSS && !w->gone)
             handle_loss(w);
         /* A process that has ended since is no reason: the guardian tells the next one, or that nothing is left. */

@@ -25,7 +25,9 @@ class Look(Case):
         return json.loads(out)
 
     def test_show(self):
-        self.assertEqual(self.show(), {"path": self.path, "contenders": []})
+        self.assertEqual(self.show(), {"path": self.path, "exists": False, "contenders": []})
+        self.assertRegex(self.paddock(0, "show", self.path)[0], rf"^nobody holds {self.path}: there is no such node \(.*\)\n$")
+        self.paddock(1, "show", "--exit-code", self.path)
         holder = self.hold("--label", "first")
         second = self.start("run", self.path, "--", "true")
         wait_for("the second in the queue", lambda: len(self.nodes()) == 2)
@@ -40,10 +42,18 @@ class Look(Case):
         self.assertEqual((shown[0]["token"], shown[0]["since_ms"]), (str(stat.czxid), stat.ctime))
         self.assertEqual(int(shown[0]["session"], 16), stat.ephemeralOwner)
         out, _ = self.paddock(0, "show", self.path)
-        self.assertRegex(out, rf"(?m)^ +0  holds +-  exclusive .*:{holder.pid}:first .*\n +1  waits +0  exclusive ")
+        token = shown[0]["token"]
+        self.assertRegex(out, rf"^IDENTITY .*\n\S+:{holder.pid}:first +\d+s +{token}  holds\n\S+:{second.pid} +\d+s +\d+  waits\n$")
+        self.assertNotIn(shown[0]["node"], out)
+        out, _ = self.paddock(0, "show", "--long", "--exit-code", self.path)
+        self.assertRegex(out, rf"(?m)  holds +0 +-  2\S+Z  {shown[0]['session']} +{shown[0]['node']}\n.*  waits +1 +0  2\S+Z +0x\S+ +{shown[1]['node']}$")
         holder.terminate()
         self.finish(holder, 143)
         self.finish(second, 0)
+        wait_for("nobody", lambda: not self.nodes())
+        self.assertEqual(self.show(), {"path": self.path, "exists": True, "contenders": []})
+        self.assertEqual(self.paddock(0, "show", self.path)[0], f"nobody holds {self.path}\n")
+        self.assertEqual(self.paddock(1, "show", "--exit-code", "--shared", self.path)[0], f"nobody holds {self.path}\n")
 
     def test_kinds(self):
         readers = [self.hold("--shared"), self.hold("--shared")]

@@ -8,6 +8,10 @@ import unittest
 from bench import SLACK, Case, alive, children, state, wait_for
 
 
+# It stops itself, as a command is stopped by somebody. What gets TERM and goes on has the time to say so.
+STOPS = "trap 'echo cleaned; exit 9' TERM; trap 'echo ended; exit 8' INT; echo $$; kill -STOP $$; while :; do sleep 0.02; done"
+
+
 class Loss(Case):
     def begin(self, *options, body="trap '' TERM", through_link=True):
         if through_link:
@@ -93,6 +97,55 @@ class Loss(Case):
             wait_for("no node", lambda: not self.nodes(), 8 * SLACK)
             self.file("leader").unlink()
             self.file("worker").unlink()
+
+    def begin_stopped(self, *options, verb="run"):
+        process = self.start(verb, "--session-timeout", 2, *options, self.path, "--", "sh", "-c", STOPS)
+        pid = int(process.stdout.readline())
+        wait_for("a stopped command", lambda: state(pid) == "T")
+        self.assertEqual(len(self.nodes()), 1)
+        return process, pid
+
+    def test_stopped_gets_cont_after_term(self):
+        """A command that stands still could not end on TERM, and kept the lock: --max-hold, TERM and INT to paddock, a wish, a failed
+        check, a lease that ends, and paddock itself stands still."""
+        def cut():
+            self.server.order("cut victim")
+        link = ["-s", self.server.link]
+        base = self.path
+        for number, (options, act, status, words) in enumerate((
+                (["--max-hold", "0.5"], lambda process: None, 124, "cleaned\n"), ([], lambda process: process.terminate(), 9, "cleaned\n"),
+                ([], lambda process: process.send_signal(signal.SIGINT), 8, "ended\n"),
+                (["--on-ask=term"], lambda process: self.paddock(0, "ask", self.path), 9, "cleaned\n"),
+                (link, lambda process: cut(), 76, "cleaned\n"), ([*link, "--on-suspend=term"], lambda process: cut(), 76, "cleaned\n"),
+                ([*link, "--on-suspend=stop"], lambda process: cut(), 76, "cleaned\n"),
+                ([], lambda process: process.send_signal(signal.SIGSTOP), 76, "cleaned\n"))):
+            with self.subTest(options=options):
+                self.path = f"{base}{number}"
+                process, pid = self.begin_stopped(*options)
+                act(process)
+                wait_for("the command's end", lambda: not alive(pid))
+                if status == 76:
+                    self.server.order("heal victim")
+                    process.send_signal(signal.SIGCONT)
+                self.assertEqual(self.finish(process, status)[0], words)
+                wait_for("no node", lambda: not self.nodes())
+        process, pid = self.begin_stopped("--check", f"! test -e {self.file('sick')}", "--check-every", "0.1", "--pause", "60", verb="elect")
+        self.file("sick").touch()
+        self.assertEqual(process.stdout.readline(), "cleaned\n")
+        wait_for("no node", lambda: not self.nodes())
+        process.terminate()
+        self.finish(process, 143)
+
+    def test_stopped_is_killed(self):
+        """No stop outlives KILL: the node is deleted, paddock is killed, its guardian is killed."""
+        for act, status in ((lambda process: self.server.client.delete(f"{self.path}/{self.nodes()[0]}"), 76),
+                            (lambda process: process.kill(), -9),
+                            (lambda process: os.kill(children(process.pid)[0], signal.SIGKILL), 70)):
+            process, pid = self.begin_stopped()
+            act(process)
+            self.finish(process, status)
+            wait_for("its death", lambda: not alive(pid))
+            wait_for("no node", lambda: not self.nodes(), 8 * SLACK)
 
     def test_guardian_killed(self):
         process, pids = self.begin(through_link=False)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """`paddock ls`, `top` and `watch` on a real server, with a terminal where one matters, and hostile names."""
+import contextlib
 import json
 import os
 import pty
@@ -71,7 +72,12 @@ class Tree(Case):
         self.assertEqual(len(self.ask("top", "--limit", 2)["locks"]), 2)
         self.assertEqual(len(self.ask("top", "--limit", 0)["locks"]), 5)
         out, _ = self.paddock(0, "top", self.path)
-        self.assertRegex(out.splitlines()[1], rf"^ +5 +2  semaphore  \S+ +{self.path}/pool  somebody$")
+        lines = out.splitlines()
+        self.assertRegex(lines[1], rf"^somebody +\d+s +\d+ +2 +5  {self.path}/pool$")
+        self.assertRegex(lines[3], rf"^first +\d+s +{lock['holder']['token']} +1 +2  {self.path}/orders$")
+        out, _ = self.paddock(0, "top", "--long", "--limit", 1, self.path)
+        self.assertRegex(out.splitlines()[1], rf" {self.path}/pool +semaphore +2\S+Z +_c_{UUID}-lease-0000000000$")
+        self.assertEqual(self.paddock(0, "top", f"{self.path}/orders/config")[0], "nobody holds anything there\n")
 
     def test_chroot(self):
         """Paths are those below the chroot; ZooKeeper's own directory is left out."""
@@ -90,10 +96,14 @@ class Tree(Case):
         from kazoo.security import make_digest_acl
         self.make("open", "-lock-", 1)
         self.server.client.create(f"{self.path}/closed", b"", acl=[make_digest_acl("alice", "sesame", all=True)])
+        for verb in ("ls", "top"):
+            self.assertFalse(self.ask(verb)["complete"])
+            self.assertIn("1 of the nodes may not be listed", self.paddock(0, verb, self.path)[1])
         self.assertIn("hidden", [entry["kind"] for entry in self.ask("ls")["entries"]])
         self.file("secret").write_text("alice:sesame\n")
         shown = self.ask("ls", "--digest-file", self.file("secret"))
         self.assertNotIn("hidden", [entry["kind"] for entry in shown["entries"]])
+        self.assertTrue(shown["complete"])
         _, err = self.paddock(80, "ls", f"{self.path}/closed")
         self.assertIn("access control", err)
 
@@ -119,6 +129,7 @@ class Tree(Case):
                 _, err = self.paddock(status, verb, "-s", servers, "--connect-timeout", "0.5", "/")
                 self.assertIn(servers, err)
         self.paddock(64, "top", "--limit", "-1")
+        self.paddock(64, "top", "--every", "0")
         self.environment["PADDOCK_SERVERS"] = f"127.0.0.1:1,{self.server.hosts}"
         self.paddock(0, "ls")
         with open("/dev/full", "w", encoding="ascii") as full:
@@ -151,11 +162,11 @@ class Watch(Case):
         self.assertEqual(wait_for("its end", lambda: process.poll() is not None and -process.returncode), signal.SIGPIPE)
         holder.terminate()
 
-    def begin_on_terminal(self):
+    def begin_on_terminal(self, verb="watch", *options):
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execve(PADDOCK, ["paddock", "watch", "--every", "0.05", self.path], self.environment)
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 7, 80, 0, 0))
+            fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 7, 80, 0, 0))
+            os.execve(PADDOCK, ["paddock", verb, "--every", "0.05", *options, self.path], self.environment)
         return pid, terminal
 
     @staticmethod
@@ -183,9 +194,55 @@ class Watch(Case):
 
     def test_terminal_that_goes(self):
         pid, terminal = self.begin_on_terminal()
-        self.see(terminal, b"MODE")
+        self.see(terminal, b"nobody holds /locks/")
         os.close(terminal)
         self.assertIn(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), (0, 70))
+
+    def look(self, *arguments):
+        """What a verb that ends prints on a terminal of 80 columns."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+            os.execve(PADDOCK, ["paddock", *arguments], self.environment)
+        seen = b""
+        with contextlib.suppress(OSError):
+            while data := os.read(terminal, 10000):
+                seen += data
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, seen)
+        return seen.decode().replace("\r\n", "\n")
+
+    def test_eighty_columns(self):
+        """They have room for a holder's name; what has none is cut, and no line is longer."""
+        self.server.client.ensure_path(self.path + "/" + "deep/" * 12 + "down")
+        who = b"scheduler-3.example.org:31415:nightly"
+        for sequence, name in enumerate((who, b"x" * 500)):
+            self.server.client.create(f"{self.path}/_c_{UUID}-lock-{sequence:010}", name, ephemeral=True)
+        self.server.client.create(f"{self.path}/{'deep/' * 12}down/_c_{UUID}-lock-0000000000", who, ephemeral=True)
+        for arguments, wanted in ((["show", self.path], rf"(?m)^{who.decode()} +\d+s +\d+  holds$"),
+                                  (["top", "--once", self.path], rf"(?m)^scheduler-3.exa\S* +\d+s +\d+ +1 +1  {self.path}$")):
+            seen = self.look(*arguments)
+            self.assertRegex(seen, wanted)
+            self.assertRegex(seen, r"(?m)x…  | …\S*/deep/down$")
+            self.assertEqual([line for line in seen.splitlines() if len(line) > 80], [])
+            self.assertNotIn("…", self.look(*arguments, "--long"))
+
+    def test_top_is_live(self):
+        """Drawn again and again on a terminal, no longer than that is; Ctrl-Z leaves it in order, and Ctrl-C ends it with 0."""
+        for each in range(5):
+            self.server.client.ensure_path(f"{self.path}/{each}")
+            self.server.client.create(f"{self.path}/{each}/_c_{UUID}-lock-0000000000", b"evil\x1b[2J", ephemeral=True)
+        pid, terminal = self.begin_on_terminal("top")
+        seen = self.see(terminal, b"2 more").replace(b"\x1b[H\x1b[J", b"").replace(b"\x1b[?7l", b"")
+        self.assertIn(b"Z  5 held, 0 wait  %s\r\n" % self.path.encode(), seen)
+        self.assertIn(rb"evil\x1b[2J", seen)
+        self.assertNotIn(b"\x1b", seen)
+        self.server.client.delete(f"{self.path}/0/_c_{UUID}-lock-0000000000")
+        self.see(terminal, b"1 more")
+        os.write(terminal, b"\x03")
+        self.see(terminal, b"\x1b[?7h")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        os.close(terminal)
 
     def test_servers_that_go(self):
         """It goes on, and says so once."""

@@ -59,7 +59,7 @@ class Start(Case):
         for options, wanted in ((), False), (("--json",), True):
             out, words = self.paddock(0, "show", *options, self.path, env=dict(self.environment, LD_DEBUG="files"))
             self.assertEqual("json-glib" in words, wanted)
-        self.assertEqual(json.loads(out), {"path": self.path, "contenders": []})
+        self.assertEqual(json.loads(out), {"path": self.path, "exists": False, "contenders": []})
 
     def test_module_of_json(self):
         """It moves with the program. Without it the program says which file it has not found, and changes nothing."""
@@ -82,7 +82,7 @@ class Start(Case):
         self.assertEqual(run("show", self.path).returncode, 0)
         (self.folder / module).parent.mkdir(parents=True)
         shutil.copy(BUILD / module, self.folder / module)
-        self.assertEqual(json.loads(run("show", "--json", self.path).stdout), {"path": self.path, "contenders": []})
+        self.assertEqual(json.loads(run("show", "--json", self.path).stdout), {"path": self.path, "exists": False, "contenders": []})
 
     @unittest.skipIf(WITHOUT_HTTP, "built without libmicrohttpd (PDK_HTTP=OFF)")
     def test_libraries_of_http(self):

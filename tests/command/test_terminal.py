@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a terminal gets: nothing that others wrote acts on it; and what happens when it goes away."""
+"""What a terminal gets: nothing that others wrote acts on it; what its keys do; and what happens when it goes away."""
 import fcntl
 import os
 import pty
@@ -13,11 +13,12 @@ import time
 import unicodedata
 import unittest
 
-from bench import PADDOCK, PATIENCE, Case, alive, wait_for
+from bench import PADDOCK, PATIENCE, Case, alive, state, wait_for
 
 # Escape sequences, a new line, C1, right-to-left, separators, no UTF-8, a backslash.
 HOSTILE = b"\x1b]0;owned\x07\x1b[2J\x1b[?1049h\nfake\r\x7f \xc2\x9b31m \xe2\x80\xaegnp \xe2\x80\xa8 \xf3\xa0\x80\x81 \xff\xfe\xc0\x80 \\x41"
 NAME = "\u202egnp \u2028\u200b\u00ad\\x1b[2J"  # what ZooKeeper lets into a name
+CTRL_C, CTRL_Z = b"\x03", b"\x1a"
 DRAWN = ("\x1b[H", "\x1b[J", "\x1b[?7l", "\x1b[?7h")  # by `watch` itself
 
 
@@ -42,7 +43,8 @@ class Terminal(Case):
     def read(terminal, until=b""):
         """What it gets until those bytes, or until its end."""
         seen, end = b"", time.monotonic() + PATIENCE
-        while (not until or until not in seen) and select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
+        found = until.search if isinstance(until, re.Pattern) else lambda text: until and until in text
+        while not found(seen) and select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
             try:
                 seen += os.read(terminal, 65536)
             except OSError:
@@ -91,12 +93,12 @@ class Hostile(Terminal):
                 self.assertIn("owned", seen)
                 self.assertLess(len(seen), 20000)
         for verb in ("ls", "top"):
-            for options in ([], ["--json"]):
+            for options in (["--once"] if verb == "top" else [], ["--json"]):
                 self.assertIn("gnp", self.look(0, verb, *options, "/hostile"))
         self.assertIn("owned", self.look(0, "break", "--token", self.token, "/hostile/gone/_c_00000000-0000-4000-8000-000000000000-lock-0000000001"))
 
     def test_live(self):
-        for arguments, drawn in ((("watch", "/hostile/lock"), DRAWN), (("watch", "--json", "/hostile/lock"), ()),
+        for arguments, drawn in ((("watch", "/hostile/lock"), DRAWN), (("watch", "--json", "/hostile/lock"), ()), (("top", "/hostile"), DRAWN),
                                  (("elect", "--observe", "/hostile/election"), ()), (("elect", "--observe", "--json", "/hostile/election"), ())):
             pid, terminal = self.begin(*arguments)
             seen = self.read(terminal, until=b"owned")
@@ -157,8 +159,101 @@ class Waiting(Terminal):
         self.finish(holder, 143)
 
 
-class Gone(Terminal):
-    """The terminal goes away: its session gets HUP, as when a connection of ssh ends."""
+class Keys(Terminal):
+    """Keys of the terminal; and it goes away: its session gets HUP, as when a connection of ssh ends."""
+
+    SLEEPS = ("sh", "-c", "echo the-command $$; exec sleep 60")
+
+    def begin_command(self, *options, verb="run"):
+        """paddock, our side of its terminal, and the command's pid."""
+        pid, terminal = self.begin(verb, *options, self.path, "--", *self.SLEEPS)
+        return pid, terminal, self.command_of(terminal)
+
+    def command_of(self, terminal):
+        return int(re.search(rb"the-command (\d+)\r\n", self.read(terminal, until=re.compile(rb"the-command \d+\r\n")))[1])
+
+    def press(self, terminal, key, words):
+        os.write(terminal, key)
+        self.assertIn(words, self.read(terminal, until=words))
+
+    def test_ctrl_z(self):
+        """It is refused with a line, again and again, and the command goes on; Ctrl-C ends it."""
+        for verb, *options in (["run"], ["elect"], ["job", "--every", "1d", "--at-most", "1h"]):
+            self.path += verb
+            pid, terminal, command = self.begin_command(*options, verb=verb)
+            for _ in range(2):
+                self.press(terminal, CTRL_Z, b"Ctrl-Z is refused: the command holds " + self.path.encode())
+                wait_for("a running command", lambda: state(command) == "S")
+            os.write(terminal, CTRL_C)
+            self.assertEqual(self.status(pid), 128 + signal.SIGINT)
+            os.close(terminal)
+            self.assert_no_node(self.path + "/lock" if verb == "job" else self.path)
+
+    def test_ctrl_z_in_a_queue(self):
+        """It stops as any program does, under a shell. Here is none, so it is refused."""
+        holder = self.hold()
+        pid, terminal = self.begin("run", self.path, "--", "true")
+        wait_for("the second in the queue", lambda: len(self.nodes()) == 2)
+        self.press(terminal, CTRL_Z, b"Ctrl-Z is refused: no shell is there")
+        os.write(terminal, CTRL_C)
+        self.assertEqual(self.status(pid), 128 + signal.SIGINT)
+        os.close(terminal)
+        holder.terminate()
+        self.finish(holder, 143)
+
+    def test_ctrl_z_of_a_hold(self):
+        pid, terminal = self.begin("hold", "--ready-fd", 1, self.path)
+        self.assertTrue(self.read(terminal, until=b"\r\n"))
+        self.press(terminal, CTRL_Z, b"Ctrl-Z is refused: " + self.path.encode())
+        self.assertEqual(len(self.nodes()), 1)
+        os.write(terminal, CTRL_C)
+        self.assertEqual(self.status(pid), 0)
+        os.close(terminal)
+
+    def test_a_command_that_was_stopped(self):
+        """By STOP from elsewhere it stands still, and the terminal is paddock's: Ctrl-Z continues it, and Ctrl-C ends it."""
+        pid, terminal, command = self.begin_command()
+        for key in (CTRL_Z, CTRL_C):
+            os.kill(command, signal.SIGSTOP)
+            words = b"the command is stopped, and holds %s: kill -CONT %d continues it\r\n" % (self.path.encode(), pid)
+            self.assertIn(words, self.read(terminal, until=words))
+            self.assertEqual(state(command), "T")
+            os.write(terminal, key)
+            wait_for("its end, or that it goes on", lambda: state(command) != "T")
+        self.assertEqual(self.status(pid), 128 + signal.SIGINT)
+        os.close(terminal)
+
+    def test_stops_without_end(self):
+        """A command that stops itself again and again is told each time, and a paddock that stands still reads none of that: the
+        guardian ends the command in time all the same."""
+        pid, terminal = self.begin("run", "--session-timeout", 2, self.path, "--", "sh", "-c",
+                                   "echo the-command $$; trap '' TERM; while :; do kill -TSTP $$; done")
+        command = self.command_of(terminal)
+        os.kill(pid, signal.SIGSTOP)
+        self.paddock(0, "run", self.path, "--", "true")
+        self.assertFalse(alive(command))
+        os.kill(pid, signal.SIGCONT)
+        os.close(terminal)
+        self.assertEqual(self.status(pid), 76)
+
+    def test_foreground(self):
+        """A job of a shell that wants the terminal in the background stands still until fg, for which a shell that takes the job for
+        running sends no signal."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve("/bin/bash", ["bash", "--norc", "--noediting", "-i"], dict(self.environment, PS1="", HISTFILE=""))
+        self.addCleanup(self.reap, pid)
+        os.write(terminal, f"{PADDOCK} run {self.path} -- sh -c 'read word; echo we have $word' &\n".encode())
+        words = b"the command wants the terminal, and stands still until it is in the foreground (fg)"
+        self.assertIn(words, self.read(terminal, until=words))
+        os.write(terminal, b"fg\n")
+        self.read(terminal, until=b"run")
+        os.write(terminal, b"plenty\n")
+        self.assertIn(b"we have plenty\r\n", self.read(terminal, until=b"we have plenty\r\n"))
+        os.write(terminal, b"exit\n")
+        self.status(pid)
+        os.close(terminal)
+        self.assert_no_node()
 
     def test_running(self):
         pid, terminal = self.begin("run", self.path, "--", "sh", "-c", f"echo $$ > {self.file('pid')}; sleep 60 & wait")

@@ -158,7 +158,7 @@ JUDGES = {
     "testing": server_program("tests/helpers/test_testing.c"),
     "credentials": server_program("tests/integration/test_credentials.c", "tests/integration/refused.c"),
     "protected": server_program("tests/integration/test_protected.c", "tests/integration/recipes.c", "tests/integration/refused.c"),
-    **{f"paddock_{name}": command_script(name) for name in ("doctor", "elect", "hold", "job", "loss", "run", "successor")},
+    **{f"paddock_{name}": command_script(name) for name in ("doctor", "elect", "hold", "job", "loss", "run", "successor", "terminal")},
     "command_lease": check_program("tests/unit/test_command_lease.c", "tests/support/common/*.c", "command/lease.c"),
     "service": server_program("tests/integration/test_service.c", "tests/integration/services.c", "tests/integration/elections.c",
                               "tests/integration/refused.c", "tests/integration/self.c"),
