@@ -16,12 +16,14 @@ typedef struct {
     double session_timeout, connect_timeout, wait, max_hold, lock_delay; /* s */
     gboolean attempt, shared, verbose, quiet, timing, json, accept_unprotected;
     bool accept_given; /* by a configuration; an earlier one counts */
-    char *slots, *on_suspend, *on_ask;
+    char *slots, *naming, *on_suspend, *on_ask;
+    gboolean no_create;
     cmd_chosen busy;   /* the exit status of CMD_TAKEN */
     gint64 token_base; /* negative: not given */
     /* These follow from them. */
     char *digest; /* never printed */
     int32_t permits, count;
+    pdk_naming names; /* of locks, read/write locks and elections */
     int64_t wait_ms, max_hold_ms, connect_timeout_ms;
     int32_t session_timeout_ms, lock_delay_ms;
 } cmd_settings;
@@ -31,12 +33,12 @@ void cmd_settings_init(cmd_settings *settings);
 int cmd_settings_end(cmd_settings *settings, int result);
 
 enum {
-    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared --on-ask */
-    CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing --on-ask */
-    CMD_OPTIONS_KIND = 4,  /* --slots --shared */
+    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared --naming --on-ask --no-create */
+    CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing --on-ask --no-create */
+    CMD_OPTIONS_KIND = 4,  /* --slots --shared --naming */
     CMD_OPTIONS_WAIT = 8,  /* -w -E */
     CMD_OPTIONS_JSON = 16,
-    CMD_OPTIONS_DELAY = 32, /* --lock-delay */
+    CMD_OPTIONS_DELAY = 32, /* --lock-delay --naming */
 };
 
 /*

@@ -176,6 +176,16 @@ static void on_made_parent(pdk_session *s, void *user, const struct pdk__reply *
     pdk__entry_unref(entry);
 }
 
+/* A chroot that nobody has made before is mistyped, as a rule: then others look elsewhere. */
+static void on_made_chroot(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    if (reply && reply->result == PDK__OK)
+        pdk__log(s, PDK_LOG_WARN,
+                 "the chroot %s was missing, and is made now: locks below it exclude only those who "
+                 "name the same one",
+                 s->hosts->chroot);
+    on_made_parent(s, user, reply);
+}
+
 static void on_made_dir(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     struct pdk__reply refused;
@@ -374,11 +384,13 @@ static bool send_create(struct pdk__entry *entry) {
  * container, which goes after the last one below it. If one goes just now, the last answer is NO_NODE, and all are made
  * again. */
 static bool send_mkdir(struct pdk__entry *entry) {
+    size_t chroot = strlen(entry->s->hosts->chroot);
     entry->dir_refused = PDK__OK;
     for (char *slash = strchr(entry->dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         struct pdk__request request = {.kind = PDK__OP_MKDIR, .path = entry->dir, .container = entry->containers};
-        bool sent = pdk__send(entry->s, request, on_made_parent, entry);
+        bool is_chroot = (size_t)(slash - entry->dir) == chroot;
+        bool sent = pdk__send(entry->s, request, is_chroot ? on_made_chroot : on_made_parent, entry);
         *slash = '/';
         if (!sent)
             return false;

@@ -105,11 +105,11 @@ class Start(Case):
         return way.requests
 
     def test_requests(self):
-        """A command that does nothing, where the directory is there. Two questions behind the create: who else is in the queue, and
-        whether another kind of lock is held there."""
+        """A command that does nothing, where the directory is there. Three questions behind the create: who else is in the queue, and
+        whether permits or a leadership are held there."""
         self.paddock(0, "run", self.path, "--", "true")
         requests = self.count("run", self.path, "--", "true")
-        self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, LIST, DELETE, CLOSE])
+        self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, LIST, LIST, DELETE, CLOSE])
 
 
 if __name__ == "__main__":
