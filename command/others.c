@@ -57,7 +57,8 @@ static void look(cmd_keeper *k, const char *path) {
 int cmd_others_refuse(cmd_keeper *k) {
     g_clear_pointer(&k->others, g_free);
     for (size_t i = 0; i < cmd_keeper_parts(k); i++)
-        look(k, cmd_keeper_part_path(k, i));
+        if (pdk_hold_is_mixed(cmd_keeper_part(k, i)))
+            look(k, cmd_keeper_part_path(k, i));
     while (k->looks > 0 && cmd_keeper_is_valid(k)) {
         int number = 0;
         unsigned saw = cmd_keeper_wait(k, NULL, 0, OTHERS_MS, &number);

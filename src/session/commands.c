@@ -178,7 +178,8 @@ static void on_made_parent(pdk_session *s, void *user, const struct pdk__reply *
 
 /* A chroot that nobody has made before is mistyped, as a rule: then others look elsewhere. */
 static void on_made_chroot(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    if (reply && reply->result == PDK__OK)
+    bool made = reply && reply->result == PDK__OK;
+    if (made)
         pdk__log(s, PDK_LOG_WARN,
                  "the chroot %s was missing, and is made now: locks below it exclude only those who "
                  "name the same one",
@@ -342,6 +343,8 @@ void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply,
         event.result = PDK__NOT_NOW; /* it may show nodes that are gone */
     if (reply->result == PDK__OK) {
         make_view(&view, entry, reply, children);
+        if (view.listed)
+            entry->company = view.mixed ? PDK__COMPANY_MIXED : PDK__COMPANY_NONE;
         /* A blocker of ours that is being deleted does not count, unless the rule spares some contenders: then its
          * going may change nothing. */
         entry->blocked = view.blocker[0] != '\0' &&

@@ -105,9 +105,15 @@ class Start(Case):
         return way.requests
 
     def test_requests(self):
-        """A command that does nothing, where the directory is there. Three questions behind the create: who else is in the queue, and
-        whether permits or a leadership are held there."""
+        """A command that does nothing, where the directory is there. One question behind the create: who else is in the queue. Its
+        answer tells as well whether another recipe works there, so that none is asked for in vain."""
         self.paddock(0, "run", self.path, "--", "true")
+        requests = self.count("run", self.path, "--", "true")
+        self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, DELETE, CLOSE])
+
+    def test_requests_beside_permits(self):
+        """Where permits may be held, it looks, once it holds."""
+        self.paddock(0, "run", "--slots", "2", self.path, "--", "true")
         requests = self.count("run", self.path, "--", "true")
         self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, LIST, LIST, DELETE, CLOSE])
 
