@@ -144,9 +144,9 @@ static bool lead(cmd_election *e, char **command, int *status) {
     e->resigns = false;
     cmd_keeper_listen(k);
     *status = cmd_others_refuse(k);
-    if (*status) {
+    if (*status || e->resigns) { /* the check may fail while others are looked for */
         give_back(e);
-        return true;
+        return *status != CMD_OK;
     }
     cmd_tell("we lead %s, token %" G_GINT64_FORMAT, k->path, (gint64)pdk_hold_token(k->hold));
     if (e->on_elected) {
