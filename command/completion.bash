@@ -49,8 +49,8 @@ _paddock() {
     wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --naming -w --wait -E --conflict-exit-code --json" -- "$word") ;;
     show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --naming --json" -- "$word") ;;
     watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --naming --json --every" -- "$word") ;;
-    ls) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
-    top) mapfile -t COMPREPLY < <(compgen -W "$common --json --limit" -- "$word") ;;
+    ls) mapfile -t COMPREPLY < <(compgen -W "$common --naming --json" -- "$word") ;;
+    top) mapfile -t COMPREPLY < <(compgen -W "$common --naming --json --limit" -- "$word") ;;
     fence)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -W '--create --shared --json -v --verbose -q --quiet --help' -- "$word"; compgen -f -- "$word")

@@ -90,8 +90,8 @@ _paddock() {
     wait) _arguments -S $always $kind $naming $wait $json '1:path:' ;;
     show) _arguments -S $always $kind $naming $json '1:path:' ;;
     watch) _arguments -S $always $kind $naming $json '--every[look so often]:seconds:' '1:path:' ;;
-    ls) _arguments -S $always $json '1:path:' ;;
-    top) _arguments -S $always $json '--limit[show so many]:number:' '1:path:' ;;
+    ls) _arguments -S $always $naming $json '1:path:' ;;
+    top) _arguments -S $always $naming $json '--limit[show so many]:number:' '1:path:' ;;
     doctor) _arguments -S $always $json '--idle[a container is empty no longer than this]:seconds:' '1:path:' ;;
     ask)
         _arguments -S $always $json '--node[this contender, not the holders]:name:' '--who[who asks]:text:' \

@@ -55,7 +55,7 @@ static void add_node_entries(GOptionContext *context, cmd_settings *s, unsigned 
     const GOptionEntry making[] = {
         {"no-create", 0, 0, G_OPTION_ARG_NONE, &s->no_create, "refuse to make a chroot that is missing", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_KIND | CMD_OPTIONS_DELAY))
+    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_KIND | CMD_OPTIONS_DELAY | CMD_OPTIONS_NAMING))
         g_option_context_add_main_entries(context, names, NULL);
     if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_RUN))
         g_option_context_add_main_entries(context, making, NULL);

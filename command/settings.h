@@ -39,6 +39,7 @@ enum {
     CMD_OPTIONS_WAIT = 8,  /* -w -E */
     CMD_OPTIONS_JSON = 16,
     CMD_OPTIONS_DELAY = 32, /* --lock-delay --naming */
+    CMD_OPTIONS_NAMING = 64,
 };
 
 /*

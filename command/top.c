@@ -122,7 +122,7 @@ int cmd_top(int argc, char **argv) {
     const GOptionEntry entries[] = {{"limit", 0, 0, G_OPTION_ARG_INT, &limit, "show so many; 20; 0: all", "N"},
                                     {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     cmd_settings_init(&settings);
-    if (cmd_settings_parse(&settings, &argc, &argv, "[/path]", CMD_OPTIONS_JSON, entries)) {
+    if (cmd_settings_parse(&settings, &argc, &argv, "[/path]", CMD_OPTIONS_JSON | CMD_OPTIONS_NAMING, entries)) {
         const char *path = argc == 2 ? argv[1] : "/";
         if (argc > 2)
             cmd_error("top: one path is needed: paddock top [option…] [/path]");

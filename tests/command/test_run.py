@@ -100,7 +100,8 @@ class Statuses(Case):
                 theirs.release()
             self.paddock(75, "run", "-n", self.path, "--", "true")
             self.paddock(75, "run", "-n", "--naming", "kazoo", "--shared", self.path, "--", "true")
-            self.assertIn(str(holder.pid), self.paddock(0, "show", "--naming", naming, self.path)[0])
+            for verb in ("show", "top"):
+                self.assertIn(str(holder.pid), self.paddock(0, verb, "--naming", naming, self.path)[0])
             holder.terminate()
             self.finish(holder, 143)
         leader = self.start("elect", "--naming", "kazoo", "--id", "us", self.path, "--", "sh", "-c", "echo ready; exec sleep 60")
