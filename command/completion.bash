@@ -2,7 +2,7 @@
 _paddock() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} i
     local common='-s --servers --config --digest-file --digest-fd --accept-unprotected --session-timeout --connect-timeout --token-base -v --verbose -q --quiet --timestamps --help'
-    local claim='-n --try -x --exclusive -w --wait --shared --slots -E --conflict-exit-code --label --lock-delay --on-ask'
+    local claim='-n --try -x --exclusive -w --wait --shared --slots -E --conflict-exit-code --label --lock-delay --on-ask --naming --no-create'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W 'run hold elect job wait show watch ls top check doctor ask break fence server help --help -V --version' -- "$word")
@@ -33,6 +33,10 @@ _paddock() {
         mapfile -t COMPREPLY < <(compgen -W 'ignore stop term' -- "$word")
         return
         ;;
+    --naming)
+        mapfile -t COMPREPLY < <(compgen -W 'curator kazoo' -- "$word")
+        return
+        ;;
     --on-ask)
         mapfile -t COMPREPLY < <(compgen -W 'ignore term' -- "$word")
         return
@@ -42,15 +46,15 @@ _paddock() {
     run) mapfile -t COMPREPLY < <(compgen -W "$common $claim -c --command --timing --max-hold --on-suspend" -- "$word") ;;
     hold) mapfile -t COMPREPLY < <(compgen -W "$common $claim --ready-fd --stdin --notify" -- "$word") ;;
     elect)
-        mapfile -t COMPREPLY < <(compgen -W "$common -c --command --timing --max-hold --on-suspend --on-ask --lock-delay --id --on-elected --on-deposed --on-leader \
+        mapfile -t COMPREPLY < <(compgen -W "$common -c --command --timing --max-hold --on-suspend --on-ask --lock-delay --naming --no-create --id --on-elected --on-deposed --on-leader \
             --check --check-every --pause --listen --observe --json" -- "$word")
         ;;
-    job) mapfile -t COMPREPLY < <(compgen -W "$common -c --command --timing --max-hold --on-suspend --on-ask --json --every --at --tz --at-least --at-most --retry --keep --history" -- "$word") ;;
-    wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots -w --wait -E --conflict-exit-code --json" -- "$word") ;;
-    show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --long --exit-code" -- "$word") ;;
-    watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every --long" -- "$word") ;;
-    ls) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
-    top) mapfile -t COMPREPLY < <(compgen -W "$common --json --limit --once --every --long" -- "$word") ;;
+    job) mapfile -t COMPREPLY < <(compgen -W "$common -c --command --timing --max-hold --on-suspend --on-ask --no-create --json --every --at --tz --at-least --at-most --retry --keep --history" -- "$word") ;;
+    wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --naming -w --wait -E --conflict-exit-code --json" -- "$word") ;;
+    show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --naming --json --long --exit-code" -- "$word") ;;
+    watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --naming --json --every --long" -- "$word") ;;
+    ls) mapfile -t COMPREPLY < <(compgen -W "$common --naming --json" -- "$word") ;;
+    top) mapfile -t COMPREPLY < <(compgen -W "$common --naming --json --limit --once --every --long" -- "$word") ;;
     fence)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -W '--create --shared --json -v --verbose -q --quiet --timestamps --help' -- "$word"; compgen -f -- "$word")

@@ -56,6 +56,8 @@ complete -c paddock -n $all -l help -d 'show the options'
 
 complete -c paddock -n '__paddock_verb run hold wait show watch' -l shared -d 'the read/write lock at the path, to read'
 complete -c paddock -n '__paddock_verb run hold wait show watch' -l slots -x -d 'N[/K]: the semaphore at the path'
+complete -c paddock -n '__paddock_verb run hold elect wait show watch ls top' -l naming -x -a 'curator kazoo' -d 'of the nodes, which other clients see'
+complete -c paddock -n '__paddock_verb run hold elect job' -l no-create -d 'refuse to make a chroot that is missing'
 complete -c paddock -n '__paddock_verb run hold wait' -s w -l wait -x -d 'time: wait no longer'
 complete -c paddock -n '__paddock_verb run hold wait' -s E -l conflict-exit-code -x -d 'exit status when it is taken'
 complete -c paddock -n '__paddock_verb run hold' -s n -l try -d 'do not wait'

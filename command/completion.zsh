@@ -2,7 +2,7 @@
 # zsh completion for paddock(1)
 
 _paddock() {
-    local -a verbs always kind wait claim delay asked run elect json text long command
+    local -a verbs always kind naming making wait claim delay asked run elect json text long command
     verbs=(
         'run:run a command while holding a lock'
         'hold:hold a lock without a command'
@@ -36,6 +36,8 @@ _paddock() {
         '--help[show the options]'
     )
     kind=('--shared[the read/write lock at the path, to read]' '--slots[the semaphore of N permits at the path]:N[/K]:')
+    naming=('--naming[of the nodes, which other clients see]:client:(curator kazoo)')
+    making=('--no-create[refuse to make a chroot that is missing]')
     wait=(
         '(-w --wait)'{-w,--wait}'[wait no longer than this]:time:'
         '(-E --conflict-exit-code)'{-E,--conflict-exit-code}'[exit status when it is taken]:code:'
@@ -77,24 +79,24 @@ _paddock() {
     shift words
     ((CURRENT--))
     case $verb in
-    run) _arguments -S $always $kind $wait $claim $delay $asked $run $text '1:path:' $command ;;
+    run) _arguments -S $always $kind $naming $making $wait $claim $delay $asked $run $text '1:path:' $command ;;
     hold)
-        _arguments -S $always $kind $wait $claim $delay $asked '--ready-fd[write the sequencer to it once held]:descriptor:' \
+        _arguments -S $always $kind $naming $making $wait $claim $delay $asked '--ready-fd[write the sequencer to it once held]:descriptor:' \
             '--stdin[end when standard input ends]' '--notify[tell systemd]' '1:path:'
         ;;
-    elect) _arguments -S $always $delay $asked $run $elect $json $text '1:path:' $command ;;
+    elect) _arguments -S $always $naming $making $delay $asked $run $elect $json $text '1:path:' $command ;;
     job)
-        _arguments -S $always $asked $run $json $text '--every[the period\: 90s, 15m, 1h; or five fields of cron]:time:' \
+        _arguments -S $always $making $asked $run $json $text '--every[the period\: 90s, 15m, 1h; or five fields of cron]:time:' \
             '--at[when a period ends and the next begins]:HH\:MM[\:SS]:' '--tz[days of this time zone\: Europe/Berlin]:zone:' \
             '--at-least[no other run so soon after the start of one]:time:' '--at-most[end the command then]:time:' \
             '--retry[run in a period again whose run died]' '--keep[how many runs the record keeps]:number:' \
             '--history[print the last runs, and run nothing]' '1:path:' $command
         ;;
-    wait) _arguments -S $always $kind $wait $json '1:path:' ;;
-    show) _arguments -S $always $kind $json $long '--exit-code[end with 1 when nobody holds it]' '1:path:' ;;
-    watch) _arguments -S $always $kind $json $long '--every[look so often]:time:' '1:path:' ;;
-    ls) _arguments -S $always $json '1:path:' ;;
-    top) _arguments -S $always $json $long '--limit[show so many]:number:' '--once[print once, on a terminal, too]' '--every[look so often]:time:' '1:path:' ;;
+    wait) _arguments -S $always $kind $naming $wait $json '1:path:' ;;
+    show) _arguments -S $always $kind $naming $json $long '--exit-code[end with 1 when nobody holds it]' '1:path:' ;;
+    watch) _arguments -S $always $kind $naming $json $long '--every[look so often]:time:' '1:path:' ;;
+    ls) _arguments -S $always $naming $json '1:path:' ;;
+    top) _arguments -S $always $naming $json $long '--limit[show so many]:number:' '--once[print once, on a terminal, too]' '--every[look so often]:time:' '1:path:' ;;
     doctor) _arguments -S $always $json '--idle[a container is empty no longer than this]:time:' '1:path:' ;;
     ask)
         _arguments -S $always $json '--node[this contender, not the holders]:name:' '--who[who asks]:text:' \

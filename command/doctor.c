@@ -113,7 +113,7 @@ static int visit(cmd_doctor *d) {
         d->servers[i] = (cmd_server){.address = d->names.addresses[i], .write_ms = -1, .wire = {.socket = -1}};
     cmd_doctor_ask_servers(d);
     cmd_doctor_compare(d);
-    if (any_serves(d)) {
+    if (any_serves(d) && cmd_doctor_chroot(d)) {
         cmd_doctor_clocks(d);
         cmd_doctor_tree(d);
     }

@@ -3,7 +3,8 @@
  *
  *     each server alone: reachable, its own words (srvr, conf), the session timeouts it gives, a quorum write
  *     all of them:       equal? one ensemble? the leader's clock
- *     the tree:          counters near their end, directories that stay, that others may write, nodes of nobody
+ *     the tree:          is its root there? Counters near their end, directories that stay, that others may write, that may not be
+ *                        read, that several recipes use, nodes of nobody
  *
  * A finding names the fault, and the fix.
  */
@@ -54,6 +55,8 @@ void cmd_doctor_find(cmd_doctor *d, const char *code, const char *subject, char 
 
 void cmd_doctor_ask_servers(cmd_doctor *d);
 void cmd_doctor_compare(cmd_doctor *d);
+/* false: the chroot is missing. So there is no tree, and a lock of ours would make one. */
+bool cmd_doctor_chroot(cmd_doctor *d);
 /* Holds a lock for two seconds: the leader's clock, and whether all servers show the node. */
 void cmd_doctor_clocks(cmd_doctor *d);
 void cmd_doctor_tree(cmd_doctor *d);

@@ -1,4 +1,5 @@
 /* The tree: faults that have to be mended before it is too late. */
+#include "chroot.h"
 #include "doctor.h"
 #include "status.h"
 #include "walk.h"
@@ -137,6 +138,49 @@ static void judge_empty(cmd_doctor *d, const cmd_place *place, const GArray *eve
                         "if it is a lock's, it is no container: delete it, and the next lock makes it anew as one");
 }
 
+static void judge_recipes(cmd_doctor *d, const cmd_place *place) {
+    if (place->mixed)
+        cmd_doctor_find(d, "mixed", place->path,
+                        g_strdup_printf("%s stand here, and do not exclude each other", place->mixed),
+                        "give a lock, permits and an election paths of their own");
+    if (place->curator && place->kazoo)
+        cmd_doctor_find(
+            d, "names", place->path,
+            g_strdup("nodes with Curator's names and with kazoo's stand in one queue: stock kazoo and stock "
+                     "Curator do not wait for each other"),
+            "choose one for the path: --naming, or the option naming");
+}
+
+/* Directories that may not be listed hide what is below them. One line tells of all. */
+static void judge_hidden(cmd_doctor *d, const cmd_walk *walk) {
+    const char *first = NULL;
+    guint more = 0;
+    for (guint i = 0; i < walk->places->len; i++) {
+        const cmd_place *place = g_ptr_array_index(walk->places, i);
+        if (place->code != CMD_WIRE_NOAUTH)
+            continue;
+        more += first != NULL;
+        first = first ? first : place->path;
+    }
+    if (!first)
+        return;
+    g_autofree char *others = more ? g_strdup_printf(", and so may %u more", more) : g_strdup("");
+    cmd_doctor_find(d, "hidden", first, g_strdup_printf("it may not be listed%s: nothing below was looked at", others),
+                    "ask with the credentials of its user: --digest-file");
+}
+
+bool cmd_doctor_chroot(cmd_doctor *d) {
+    g_autofree char *error = NULL;
+    if (cmd_chroot_look(d->settings, &d->names, &error) != CMD_WIRE_NONODE)
+        return true;
+    g_autofree char *fix = g_strdup_printf(
+        "look at -s, since locks of a mistyped chroot exclude nobody; or make it once: zkCli.sh create %s",
+        d->names.chroot);
+    cmd_doctor_find(d, "chroot", d->names.chroot,
+                    g_strdup("the chroot is missing: nothing is below it, and no clock was looked at"), fix);
+    return false;
+}
+
 void cmd_doctor_tree(cmd_doctor *d) {
     cmd_walk walk;
     int code = cmd_walk_start(&walk, d->settings, d->path, CMD_WALK_ALL);
@@ -153,14 +197,16 @@ void cmd_doctor_tree(cmd_doctor *d) {
             if (place->code)
                 continue;
             judge_counter(d, place);
+            judge_recipes(d, place);
             if (d->timed)
                 judge_empty(d, place, events);
         }
+        judge_hidden(d, &walk);
         if (!walk.complete)
             cmd_doctor_find(d, "large", d->path,
                             g_strdup_printf("more than %d nodes; the rest was not looked at", CMD_WALK_MOST),
                             "ask for a longer path");
-    } else if (code != CMD_WIRE_NONODE || strcmp(d->path, "/") != 0) { /* a chroot comes with the first lock */
+    } else {
         cmd_doctor_find(d, "path", d->path, g_strdup(walk.wire.error), "look at the path, and at the credentials");
     }
     cmd_walk_end(&walk);

@@ -59,6 +59,7 @@ int cmd_elect(int argc, char **argv) {
         cmd_settings_command(&settings, &command) && check_options(&e, argc, argv, command != NULL)) {
         e.keeper.settings = &settings;
         e.keeper.path = argv[1];
+        e.keeper.elects = true;
         status = e.observe ? cmd_elect_observe(&e) : cmd_elect_work(&e, command);
         cmd_keeper_close(&e.keeper);
     }

@@ -47,6 +47,8 @@ static int observe_on(cmd_keeper *k) {
 int cmd_elect_observe(cmd_election *e) {
     cmd_keeper *k = &e->keeper;
     pdk_observer *observer = NULL;
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    options.naming = k->settings->names;
     if (!cmd_keeper_signals(k)) {
         cmd_error("signals: %s", g_strerror(errno));
         return CMD_SOFTWARE;
@@ -54,7 +56,7 @@ int cmd_elect_observe(cmd_election *e) {
     int status = cmd_keeper_open(k);
     if (status)
         return status;
-    pdk_status made = pdk_election_new(k->session, k->path, NULL, &e->election);
+    pdk_status made = pdk_election_new(k->session, k->path, &options, &e->election);
     if (!made)
         made = pdk_election_observe(e->election, print_leader, e, NULL, &observer);
     status = made ? cmd_explain(NULL, made) : observe_on(k);

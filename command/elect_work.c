@@ -1,5 +1,6 @@
 #include "clock.h"
 #include "elect.h"
+#include "others.h"
 #include "say.h"
 #include "status.h"
 #include "words.h"
@@ -169,6 +170,13 @@ static void end_term(cmd_election *e, const char *what) {
     k->hold = NULL;
 }
 
+/* No work has begun under it, so nobody is told. */
+static void give_back(cmd_election *e) {
+    leave(e);
+    pdk_hold_unref(e->keeper.hold);
+    e->keeper.hold = NULL;
+}
+
 /* true: the program ends with *status. */
 static bool lead(cmd_election *e, char **command, int *status) {
     cmd_keeper *k = &e->keeper;
@@ -177,7 +185,11 @@ static bool lead(cmd_election *e, char **command, int *status) {
     k->loss_seen = false;
     e->resigns = false;
     cmd_keeper_listen(k);
-    *status = CMD_OK;
+    *status = cmd_others_refuse(k);
+    if (*status || e->resigns) { /* the check may fail while others are looked for */
+        give_back(e);
+        return *status != CMD_OK;
+    }
     cmd_say("we lead %s, token %" G_GINT64_FORMAT, k->path, (gint64)pdk_hold_token(k->hold));
     if (e->on_elected) {
         *status = cmd_work_run(&e->work, GATE);
@@ -241,6 +253,7 @@ static int run_election(cmd_election *e, char **command) {
     cmd_keeper *k = &e->keeper;
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
     options.identity = e->id;
+    options.naming = k->settings->names;
     options.lock_delay_ms = k->settings->lock_delay_ms;
     int status = cmd_endpoint_open(&e->endpoint, e->listen);
     if (status == CMD_OK)

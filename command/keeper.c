@@ -1,6 +1,8 @@
 #include "keeper.h"
 
+#include "chroot.h"
 #include "clock.h"
+#include "others.h"
 #include "print.h"
 #include "say.h"
 #include "signals.h"
@@ -14,7 +16,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000, OTHERS_MS = 5000, SET_MS = 1000 };
+enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000, SET_MS = 1000 };
 
 bool cmd_keeper_signals(cmd_keeper *k) {
     static const int ours[] = {SIGTERM,  SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
@@ -292,6 +294,9 @@ static int await_claim(cmd_keeper *k) {
 }
 
 int cmd_keeper_open(cmd_keeper *k) {
+    int refused = k->settings->no_create ? cmd_chroot_refuse_missing(k->settings) : CMD_OK;
+    if (refused)
+        return refused;
     pdk_session_options options = cmd_settings_session(k->settings);
     options.dispatch = PDK_DISPATCH_MANUAL;
     options.open_in_background = 1;
@@ -300,50 +305,6 @@ int cmd_keeper_open(cmd_keeper *k) {
     options.on_log_user = &k->trouble;
     pdk_status status = pdk_session_open(k->settings->servers, &options, &k->session);
     return cmd_explain(NULL, status);
-}
-
-/* ---- permits and a lock at one path, which do not exclude each other */
-
-static void on_others(pdk_status status, pdk_contenders *list, void *user) {
-    cmd_keeper *k = user;
-    k->looks--;
-    if (status == PDK_OK && pdk_contenders_count(list) > 0 && !k->others)
-        k->others = g_strdup(pdk_contenders_identity(list, 0));
-    pdk_contenders_free(list);
-}
-
-/* A lock looks for holders of permits there, and a semaphore for the holder of a lock. */
-static void look_for_others(cmd_keeper *k, const char *path) {
-    pdk_semaphore *semaphore = NULL;
-    pdk_lock *lock = NULL;
-    pdk_status status = k->settings->permits ? pdk_lock_new(k->session, path, NULL, &lock)
-                                             : pdk_semaphore_new(k->session, path, 1, NULL, &semaphore);
-    if (!status)
-        status = lock ? pdk_lock_holder_async(lock, OTHERS_MS, on_others, k)
-                      : pdk_semaphore_holders_async(semaphore, OTHERS_MS, on_others, k);
-    k->looks += status == PDK_OK;
-    pdk_lock_unref(lock);
-    pdk_semaphore_unref(semaphore);
-}
-
-/* The others are looked for while we hold, so of two that come at once at least one sees the other. A question that
- * nobody can answer stops nobody. */
-static int refuse_others(cmd_keeper *k) {
-    for (size_t i = 0; i < cmd_keeper_parts(k); i++)
-        look_for_others(k, cmd_keeper_part_path(k, i));
-    while (k->looks > 0 && cmd_keeper_is_valid(k)) {
-        int number = 0;
-        unsigned saw = cmd_keeper_wait(k, NULL, 0, OTHERS_MS, &number);
-        int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
-        if (status)
-            return status;
-    }
-    if (!k->others)
-        return CMD_OK;
-    cmd_error("%s: %s holds %s there, and that excludes nobody here: ask for one kind at a path, everywhere with "
-              "--slots or nowhere",
-              k->path, *k->others ? k->others : "somebody", k->settings->permits ? "a lock" : "permits (--slots)");
-    return CMD_UNAVAILABLE; /* the other one may be gone when a unit starts us again */
 }
 
 static void tell_taken(const cmd_keeper *k) {
@@ -400,7 +361,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         return early;
     if (k->status)
         return tell_refused(k);
-    early = refuse_others(k);
+    early = cmd_others_refuse(k);
     if (early)
         return early;
     if (!cmd_keeper_is_valid(k)) { /* the look takes seconds, where servers are silent */

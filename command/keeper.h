@@ -32,8 +32,9 @@ typedef struct {
     bool speaks;                 /* a verb that has no command, and says what it does */
     struct cmd_waiting *waiting; /* the line of a wait on a terminal, or NULL */
     pdk_status status;           /* of the claim, once it is decided */
-    int looks;                   /* unanswered looks for others than us at a path */
-    char *others;                /* the identity of another one that was found, or NULL */
+    bool elects;                 /* the hold is a leader's */
+    int looks;                   /* unanswered looks for other recipes at a path */
+    char *others;                /* "… holds …": another one that was found, or NULL */
     bool looks_outside;          /* at the first connection */
     bool inside;                 /* this program runs under a hold that it would wait for */
     bool asked;                  /* somebody asks for the hold; set after cmd_keeper_listen alone */

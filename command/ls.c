@@ -75,7 +75,7 @@ int cmd_ls(int argc, char **argv) {
     cmd_settings settings;
     int status = CMD_USAGE;
     cmd_settings_init(&settings);
-    if (cmd_settings_parse(&settings, &argc, &argv, "[/path]", CMD_OPTIONS_JSON, NULL)) {
+    if (cmd_settings_parse(&settings, &argc, &argv, "[/path]", CMD_OPTIONS_JSON | CMD_OPTIONS_NAMING, NULL)) {
         const char *path = argc == 2 ? argv[1] : "/";
         if (argc > 2)
             cmd_error("ls: one path is needed: paddock ls [option…] [/path]");

@@ -6,16 +6,17 @@
 static const struct {
     const char *token;
     cmd_kind kind;
-    bool shared;
+    bool shared, kazoo;
 } tokens[] = {
-    {"lock-", CMD_KIND_LOCK, false},      {"__lock__", CMD_KIND_LOCK, false},   {"__WRIT__", CMD_KIND_RWLOCK, false},
-    {"__READ__", CMD_KIND_RWLOCK, true},  {"__rlock__", CMD_KIND_RWLOCK, true}, {"latch-", CMD_KIND_ELECTION, false},
-    {"lease-", CMD_KIND_SEMAPHORE, true},
+    {"lock-", CMD_KIND_LOCK, false, false},      {"__lock__", CMD_KIND_LOCK, false, true},
+    {"__WRIT__", CMD_KIND_RWLOCK, false, false}, {"__READ__", CMD_KIND_RWLOCK, true, false},
+    {"__rlock__", CMD_KIND_RWLOCK, true, true},  {"latch-", CMD_KIND_ELECTION, false, false},
+    {"lease-", CMD_KIND_SEMAPHORE, true, false},
 };
 
 typedef struct {
     cmd_kind kind;
-    bool shared;
+    bool shared, kazoo;
     int32_t sequence;
 } contender;
 
@@ -49,7 +50,7 @@ static bool read_name(const char *name, contender *found) {
             size_t size = strlen(tokens[i].token);
             if (length < digits + size || memcmp(number - size, tokens[i].token, size) != 0)
                 continue;
-            *found = (contender){tokens[i].kind, tokens[i].shared, (int32_t)value};
+            *found = (contender){tokens[i].kind, tokens[i].shared, tokens[i].kazoo, (int32_t)value};
             return value >= G_MININT32 && value <= G_MAXINT32;
         }
     }
@@ -97,9 +98,20 @@ static guint count_readers_ahead(const GPtrArray *names, int32_t writer) {
     return ahead;
 }
 
+/* A lock and a read/write lock are one queue. */
+static void note_recipe(cmd_place *place, const contender *c, bool *candidates) {
+    bool locks = c->kind == CMD_KIND_LOCK || c->kind == CMD_KIND_RWLOCK;
+    *candidates |= c->kind == CMD_KIND_ELECTION;
+    place->kazoo |= locks && c->kazoo;
+    place->curator |= locks && !c->kazoo;
+    if (*candidates && (place->kazoo || place->curator))
+        place->mixed = "contenders for a lock and candidates of an election";
+}
+
 void cmd_place_judge(cmd_place *place, const GPtrArray *names) {
     tally t = {0};
     contender c;
+    bool candidates = false;
     for (guint i = 0; i < names->len; i++) {
         const char *name = g_ptr_array_index(names, i);
         if (!read_name(name, &c)) {
@@ -107,6 +119,7 @@ void cmd_place_judge(cmd_place *place, const GPtrArray *names) {
             continue;
         }
         count(&t, name, &c);
+        note_recipe(place, &c, &candidates);
         if (c.kind != CMD_KIND_LOCK || place->kind == CMD_KIND_NONE) /* a reader makes a kazoo lock a read/write lock */
             place->kind = c.kind;
     }

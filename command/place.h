@@ -15,6 +15,8 @@ typedef struct {
     guint nodes;            /* children that are no contenders */
     char *first;            /* the path of the oldest holder's node, or NULL */
     int32_t last_sequence;  /* the newest contender's; -1: there is none */
+    const char *mixed;      /* recipes that do not exclude each other, in words; NULL: there is one at most */
+    bool curator, kazoo;    /* contenders for a lock with such a name stand there */
     int code;               /* 0, or why it could not be listed */
     cmd_stat stat;
     /* The two directories of a semaphore, as indexes among the places; 0: it has none. They are not places of their

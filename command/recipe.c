@@ -4,9 +4,13 @@ pdk_status cmd_recipe_open(cmd_recipe *recipe, pdk_session *session, const cmd_s
     *recipe = (cmd_recipe){0};
     if (settings->permits)
         return pdk_semaphore_new(session, path, settings->permits, NULL, &recipe->semaphore);
-    if (settings->shared)
-        return pdk_rwlock_new(session, path, NULL, &recipe->rwlock);
+    if (settings->shared) {
+        pdk_rwlock_options shared = PDK_RWLOCK_OPTIONS_INIT;
+        shared.naming = settings->names;
+        return pdk_rwlock_new(session, path, &shared, &recipe->rwlock);
+    }
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    options.naming = settings->names;
     options.lock_delay_ms = settings->lock_delay_ms;
     return pdk_lock_new(session, path, &options, &recipe->lock);
 }

@@ -42,9 +42,24 @@ int cmd_settings_end(cmd_settings *settings, int result) {
     g_free(settings->text);
     g_free(settings->label);
     g_free(settings->slots);
+    g_free(settings->naming);
     g_free(settings->on_suspend);
     g_free(settings->on_ask);
     return result == CMD_TAKEN ? settings->busy.code : result;
+}
+
+/* Of the nodes that are made. */
+static void add_node_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
+    const GOptionEntry names[] = {{"naming", 0, 0, G_OPTION_ARG_STRING, &s->naming,
+                                   "of the nodes, which other clients see: curator (the default) or kazoo", "CLIENT"},
+                                  {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry making[] = {
+        {"no-create", 0, 0, G_OPTION_ARG_NONE, &s->no_create, "refuse to make a chroot that is missing", NULL},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_KIND | CMD_OPTIONS_DELAY | CMD_OPTIONS_NAMING))
+        cmd_options_add(context, names);
+    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_RUN))
+        cmd_options_add(context, making);
 }
 
 /* The options of a claim, and of a look at one. */
@@ -110,6 +125,7 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry json[] = {{"json", 0, 0, G_OPTION_ARG_NONE, &s->json, "print JSON", NULL},
                                  {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    add_node_entries(context, s, options);
     add_claim_entries(context, s, options);
     if (options & CMD_OPTIONS_RUN)
         cmd_options_add(context, run);
@@ -318,6 +334,22 @@ static bool parse_slots(cmd_settings *s) {
     return true;
 }
 
+/* kazoo's own semaphore keeps its leases elsewhere, so there is no such thing that both could share. */
+static bool parse_naming(cmd_settings *s) {
+    bool kazoo = g_strcmp0(s->naming, "kazoo") == 0;
+    if (s->naming && !kazoo && strcmp(s->naming, "curator") != 0) {
+        cmd_error("--naming: curator or kazoo, not %s", s->naming);
+        return false;
+    }
+    if (kazoo && s->permits) {
+        cmd_error(
+            "--naming kazoo: its semaphore has another layout, which paddock has not; --slots is Curator's alone");
+        return false;
+    }
+    s->names = kazoo ? PDK_NAMING_KAZOO : PDK_NAMING_CURATOR;
+    return true;
+}
+
 static bool check_settings(cmd_settings *s) {
     int64_t session = s->session_timeout_ms, delay = 0;
     const char *what = s->on_suspend ? s->on_suspend : "ignore";
@@ -325,7 +357,8 @@ static bool check_settings(cmd_settings *s) {
         !cmd_duration("--connect-timeout", s->connect_timeout, 1, 86400000, &s->connect_timeout_ms) ||
         !cmd_duration("--wait", s->wait, 0, CMD_DURATION_MOST, &s->wait_ms) ||
         !cmd_duration("--lock-delay", s->lock_delay, 0, 86400000, &delay) ||
-        !cmd_duration("--max-hold", s->max_hold, 1, CMD_DURATION_MOST, &s->max_hold_ms) || !parse_slots(s))
+        !cmd_duration("--max-hold", s->max_hold, 1, CMD_DURATION_MOST, &s->max_hold_ms) || !parse_slots(s) ||
+        !parse_naming(s))
         return false;
     if (s->exclusive && (s->shared || s->permits)) {
         cmd_error("--exclusive excludes --shared and --slots");
@@ -416,6 +449,20 @@ bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const c
            (!settings->json || cmd_print_json());
 }
 
+/* Tell the lines that concern the operator, in words of the command line. false: it is another line. */
+static bool tell_operator(const char *text) {
+    const char *periods = strstr(text, " has other periods: ");
+    if (periods)
+        cmd_error("%.*s has other periods than we: give all machines the same --every, --at and --tz (job --history "
+                  "shows the runs)",
+                  (int)(periods - text), text);
+    else if (g_str_has_prefix(text, "the chroot "))
+        cmd_error("%s", text);
+    else
+        return false;
+    return true;
+}
+
 /* user: where to keep why there is no connection, or NULL. */
 static void on_log(pdk_log_level level, const char *text, void *user) {
     static const char trouble[] = "cannot connect: ";
@@ -424,7 +471,8 @@ static void on_log(pdk_log_level level, const char *text, void *user) {
         *(char **)user = g_strdup(text + strlen(trouble));
     }
     g_autofree char *words = cmd_words(text);
-    cmd_tell("%s%s", level == PDK_LOG_ERROR ? "error: " : "", words);
+    if (!tell_operator(words))
+        cmd_tell("%s%s", level == PDK_LOG_ERROR ? "error: " : "", words);
 }
 
 pdk_session_options cmd_settings_session(const cmd_settings *settings) {

@@ -16,13 +16,15 @@ typedef struct {
     char *session_timeout, *connect_timeout, *wait, *max_hold, *lock_delay; /* durations */
     gboolean attempt, exclusive, shared, verbose, quiet, timing, json, accept_unprotected;
     bool accept_given; /* by a configuration; an earlier one counts */
-    char *slots, *on_suspend, *on_ask;
+    char *slots, *naming, *on_suspend, *on_ask;
+    gboolean no_create;
     char *text;        /* -c: the command, for /bin/sh */
     cmd_chosen busy;   /* the exit status of CMD_TAKEN */
     gint64 token_base; /* negative: not given */
     /* These follow from them. */
     char *digest; /* never printed */
     int32_t permits, count;
+    pdk_naming names; /* of locks, read/write locks and elections */
     int64_t wait_ms, max_hold_ms, connect_timeout_ms;
     int32_t session_timeout_ms, lock_delay_ms;
     char *shell[4]; /* the command of -c */
@@ -33,13 +35,14 @@ void cmd_settings_init(cmd_settings *settings);
 int cmd_settings_end(cmd_settings *settings, int result);
 
 enum {
-    CMD_OPTIONS_CLAIM = 1, /* -n -w -E -x --label --slots --shared --on-ask */
-    CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing --on-ask */
-    CMD_OPTIONS_KIND = 4,  /* --slots --shared */
+    CMD_OPTIONS_CLAIM = 1, /* -n -w -E -x --label --slots --shared --naming --on-ask --no-create */
+    CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing --on-ask --no-create */
+    CMD_OPTIONS_KIND = 4,  /* --slots --shared --naming */
     CMD_OPTIONS_WAIT = 8,  /* -w -E */
     CMD_OPTIONS_JSON = 16,
-    CMD_OPTIONS_DELAY = 32,   /* --lock-delay */
+    CMD_OPTIONS_DELAY = 32,   /* --lock-delay --naming */
     CMD_OPTIONS_COMMAND = 64, /* -c */
+    CMD_OPTIONS_NAMING = 128,
 };
 
 /*

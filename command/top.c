@@ -221,7 +221,7 @@ int cmd_top(int argc, char **argv) {
         {"long", 0, 0, G_OPTION_ARG_NONE, &w.all, "the kind, since when, and the holder's node, too", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     cmd_settings_init(&settings);
-    if (cmd_settings_parse(&settings, &argc, &argv, "[/path]", CMD_OPTIONS_JSON, entries)) {
+    if (cmd_settings_parse(&settings, &argc, &argv, "[/path]", CMD_OPTIONS_JSON | CMD_OPTIONS_NAMING, entries)) {
         w.path = argc == 2 ? argv[1] : "/";
         if (argc > 2)
             cmd_error("top: one path is needed: paddock top [option…] [/path]");

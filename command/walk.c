@@ -70,6 +70,8 @@ static void join(const cmd_walk *walk, cmd_place *place) {
     bool fits = place->kind == CMD_KIND_NONE && leases->nodes == 0 && locks->nodes == 0 &&
                 (leases->kind == CMD_KIND_SEMAPHORE || leases->kind == CMD_KIND_NONE) &&
                 (locks->kind == CMD_KIND_LOCK || locks->kind == CMD_KIND_NONE) && leases->kind + locks->kind > 0;
+    if (place->kind != CMD_KIND_NONE && leases->kind == CMD_KIND_SEMAPHORE)
+        place->mixed = "holders of permits and contenders for something else";
     if (!fits)
         return;
     place->kind = CMD_KIND_SEMAPHORE;

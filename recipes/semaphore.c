@@ -26,7 +26,7 @@
 #define OPTIONS_FIRST_SIZE (offsetof(pdk_semaphore_options, max_handover_ms) + sizeof(int32_t))
 
 #define LOCKS "/locks"
-#define LEASES "/leases"
+#define LEASES "/" PDK__LEASES
 
 struct pdk_semaphore {
     atomic_uint refs;

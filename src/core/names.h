@@ -19,6 +19,9 @@
 #define PDK__NAME_SIZE 128
 #define PDK__MARK_SIZE 64
 
+/* The directory of a semaphore's permits, below its path. */
+#define PDK__LEASES "leases"
+
 /* From here on a directory warns: its counter ends 2^20 creates later. */
 #define PDK__SEQUENCE_SPARE (1 << 20)
 #define PDK__SEQUENCE_HIGH (INT32_MAX - PDK__SEQUENCE_SPARE)

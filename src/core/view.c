@@ -48,11 +48,15 @@ static void count_ahead(struct pdk__view *view, const char *name, const struct p
     }
 }
 
+/* Do contenders of this kind keep each other out? */
+static bool excludes(enum pdk__kind kind) { return kind == PDK__WRITER || kind == PDK__READER || kind == PDK__LATCH; }
+
 static void see(struct pdk__view *view, const struct pdk__child *child, const struct pdk__viewer *viewer,
                 struct blockers *b) {
     const char *text = child->text;
     if (child->name.kind == PDK__FOREIGN) {
         view->delays |= strcmp(text, PDK__DELAY_RECORD) == 0;
+        view->mixed |= strcmp(text, PDK__LEASES) == 0;
         return;
     }
     if ((!b->in_queue || child->name.sequence == b->me.sequence) && strcmp(text, viewer->own) == 0) {
@@ -68,8 +72,11 @@ static void see(struct pdk__view *view, const struct pdk__child *child, const st
         b->marked = child->name.sequence;
         view_keep(view->marked, text);
     }
-    if (b->in_queue && pdk__kind_same_queue(child->name.kind, b->me.kind) &&
-        pdk__sequence_compare(child->name.sequence, b->me.sequence) <= 0)
+    if (!b->in_queue)
+        return;
+    if (!pdk__kind_same_queue(child->name.kind, b->me.kind))
+        view->mixed |= excludes(child->name.kind);
+    else if (pdk__sequence_compare(child->name.sequence, b->me.sequence) <= 0)
         count_ahead(view, text, &child->name, b);
 }
 
@@ -95,6 +102,7 @@ static void view_end(struct pdk__view *view, const struct blockers *b) {
     if (b->count <= b->rule.tolerated)
         view->blocker[0] = '\0';
     view->sole = is_sole(view, b);
+    view->mixed = view->mixed && excludes(b->me.kind);
 }
 
 void pdk__children_parse(struct pdk__child *children, const char *const *names, size_t count) {

@@ -46,6 +46,13 @@ const GList *pdk__holds_of(pdk_session *s, uint64_t thread, const char *dir) {
     return pdk__owned_list(pdk__registry_of(s)->owned, thread, dir);
 }
 
+/* A list of the queue's directory alone can tell that no other recipe works there. The grants of a semaphore and of a
+ * striped lock stand in others. */
+static bool may_be_mixed(const struct pdk__grant *grant) {
+    const struct pdk__entry *entry = grant->entries[0];
+    return entry->company != PDK__COMPANY_NONE || strcmp(entry->dir, grant->queue->dir) != 0;
+}
+
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim, int64_t now) {
     struct pdk__queue *queue = grant->queue;
     pdk_session *s = queue->s;
@@ -61,6 +68,7 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     hold->token = grant->token;
     hold->handover = grant->handover;
     hold->since = now;
+    hold->mixed = may_be_mixed(grant);
     pdk__stats_hold_began(s, queue->figures);
     g_snprintf(hold->token_text, sizeof hold->token_text, "%020" G_GINT64_FORMAT, hold->token);
     hold->node = g_strdup(grant->entries[0]->own_path);
@@ -398,6 +406,8 @@ const char *pdk_hold_sequencer(const pdk_hold *hold) {
     pdk__unlock(s);
     return sequencer;
 }
+
+bool pdk_hold_is_mixed(const pdk_hold *hold) { return pdk__hold_is_ours(hold) && hold->mixed; }
 
 const char *pdk_hold_node(const pdk_hold *hold) {
     if (!pdk__hold_is_ours(hold))

@@ -34,6 +34,7 @@ struct pdk_hold {
     pdk_session *s;                   /* the queue's */
     struct pdk__queue *queue;         /* a reference */
     atomic_bool shown;                /* a part of a set, whose owner has a pointer to it */
+    bool mixed;                       /* another recipe may work at its path; never changes */
     int64_t token;
     uint32_t handover;
     char token_text[21];

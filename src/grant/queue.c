@@ -270,8 +270,20 @@ static struct pdk_claim *end_admission(struct pdk__queue *queue) {
     return claim;
 }
 
+/* Warn of contenders whom nobody here waits for, nor they for us. */
+static void tell_mixed(struct pdk__queue *queue, const struct pdk__entry *entry) {
+    if (entry->company != PDK__COMPANY_MIXED || queue->main->told_mixed)
+        return;
+    queue->main->told_mixed = true;
+    pdk__log(queue->s, PDK_LOG_WARN,
+             "%s: another recipe works here, too, beside the %s: they do not exclude each other; give each a path of "
+             "its own",
+             queue->dir, queue->kind.recipe);
+}
+
 static void queue_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
     struct pdk__queue *queue = queue_of(owner);
+    tell_mixed(queue, entry);
     if (entry->c.listed)
         tell_unplaced(queue);
     if (entry->c.failure != PDK_OK) {

@@ -93,6 +93,7 @@ struct pdk__queue {
     unsigned entering;            /* how many calls of the gate's enter are under way, one within the other */
     bool shut;                    /* no claim may come any more */
     bool ended;                   /* the session has ended, and every claim is answered */
+    bool told_mixed;              /* the log tells of another recipe in its directory: once. The main queue's */
     /* of a node that lingers, or may */
     int64_t lingers_until;        /* its entry lingers until then; 0: it does not */
     struct pdk__alarm linger;     /* rings then, or sooner, also if the entry does not linger any more */

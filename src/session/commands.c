@@ -176,6 +176,17 @@ static void on_made_parent(pdk_session *s, void *user, const struct pdk__reply *
     pdk__entry_unref(entry);
 }
 
+/* A chroot that nobody has made before is mistyped, as a rule: then others look elsewhere. */
+static void on_made_chroot(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    bool made = reply && reply->result == PDK__OK;
+    if (made)
+        pdk__log(s, PDK_LOG_WARN,
+                 "the chroot %s was missing, and is made now: locks below it exclude only those who "
+                 "name the same one",
+                 s->hosts->chroot);
+    on_made_parent(s, user, reply);
+}
+
 static void on_made_dir(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     struct pdk__reply refused;
@@ -332,6 +343,8 @@ void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply,
         event.result = PDK__NOT_NOW; /* it may show nodes that are gone */
     if (reply->result == PDK__OK) {
         make_view(&view, entry, reply, children);
+        if (view.listed)
+            entry->company = view.mixed ? PDK__COMPANY_MIXED : PDK__COMPANY_NONE;
         /* A blocker of ours that is being deleted does not count, unless the rule spares some contenders: then its
          * going may change nothing. */
         entry->blocked = view.blocker[0] != '\0' &&
@@ -374,11 +387,13 @@ static bool send_create(struct pdk__entry *entry) {
  * container, which goes after the last one below it. If one goes just now, the last answer is NO_NODE, and all are made
  * again. */
 static bool send_mkdir(struct pdk__entry *entry) {
+    size_t chroot = strlen(entry->s->hosts->chroot);
     entry->dir_refused = PDK__OK;
     for (char *slash = strchr(entry->dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         struct pdk__request request = {.kind = PDK__OP_MKDIR, .path = entry->dir, .container = entry->containers};
-        bool sent = pdk__send(entry->s, request, on_made_parent, entry);
+        bool is_chroot = (size_t)(slash - entry->dir) == chroot;
+        bool sent = pdk__send(entry->s, request, is_chroot ? on_made_chroot : on_made_parent, entry);
         *slash = '/';
         if (!sent)
             return false;

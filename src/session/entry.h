@@ -47,6 +47,9 @@ struct pdk__entry_kind {
     bool delays; /* they keep the lock-delay of their directory: core/delay.h */
 };
 
+/* The other recipes in the directory, as of the newest list that shows our node. */
+enum pdk__company { PDK__COMPANY_UNKNOWN, PDK__COMPANY_NONE, PDK__COMPANY_MIXED };
+
 struct pdk__entry {
     struct pdk__watcher watcher;
     unsigned refs;
@@ -78,12 +81,13 @@ struct pdk__entry {
     uint64_t leaving;             /* its number in the order of leaving; 0: not yet */
     uint64_t serial;              /* the number in its mark; 0: found by the reaper */
     uint64_t create;              /* the number of its newest create among the session's requests */
-    bool blocked;                 /* as of the last list: see pdk__entry_is_blocked */
-    bool list_unsent;             /* the list behind its create, or sync, is not sent either */
-    bool without_list;            /* it needs no list behind its create */
-    bool mirrored;                /* likewise, unless the mirror does not stand for one */
-    bool synced;                  /* the sync ahead of the look's list was answered */
-    struct pdk__alarm retry;      /* a command could not be sent, or has to wait: for its pace, or in a pause */
+    enum pdk__company company;
+    bool blocked;            /* as of the last list: see pdk__entry_is_blocked */
+    bool list_unsent;        /* the list behind its create, or sync, is not sent either */
+    bool without_list;       /* it needs no list behind its create */
+    bool mirrored;           /* likewise, unless the mirror does not stand for one */
+    bool synced;             /* the sync ahead of the look's list was answered */
+    struct pdk__alarm retry; /* a command could not be sent, or has to wait: for its pace, or in a pause */
     struct pdk__pace steps, pauses, creates, mkdirs, deletes;
     bool paced;         /* the command waits for its pace */
     bool waits_to_send; /* its pause is for a request that could not be sent */

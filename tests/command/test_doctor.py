@@ -144,7 +144,6 @@ class Good(Doctor):
         out, _ = self.paddock(0, "doctor", self.path)
         self.assertTrue(out.endswith("\nnothing found\n"), out)
         self.assertEqual(self.ask(0, "--digest-file", self.file("secret"), f"{self.path}/slots"), {})
-        self.assertEqual(self.ask(0, hosts=self.server.hosts + "/not/there/yet"), {})
         self.assert_no_node("/paddock-doctor")
         for holder in holders:
             holder.terminate()
@@ -337,7 +336,7 @@ class Trees(Doctor):
         self.make("closed", f"_c_{UUID}-lock-0000000001")
         self.server.client.add_auth("digest", "alice:sesame")
         self.server.client.set_acls(f"{self.path}/closed", [make_digest_acl("alice", "sesame", all=True)])
-        self.assertEqual(self.look(status=0), {})
+        self.assertEqual(list(self.look()), ["hidden"])
         found = self.look("--digest-file", self.file("secret"))
         self.assertEqual([subject for subject, _ in found.pop("open")], [f"{self.path}/open"])
         self.assertEqual(found, {})
@@ -358,6 +357,40 @@ class Trees(Doctor):
         server.client.create("/paddock-doctor", b"", acl=READ_ACL_UNSAFE)
         self.assertEqual(list(self.ask(1, hosts=server.hosts)), ["lock"])
         self.assertIsNone(self.answer["clock_ahead_ms"])
+
+    def test_chroot(self):
+        """One that is missing is found, and not made."""
+        found = self.ask(1, hosts=self.server.hosts + self.path)
+        self.assertEqual([(code, finding["subject"]) for code, [finding] in found.items()], [("chroot", self.path)])
+        self.assertIsNone(self.answer["clock_ahead_ms"])
+        self.assertIsNone(self.server.client.exists(self.path))
+        self.server.client.ensure_path(self.path)
+        self.assertEqual(self.ask(0, hosts=self.server.hosts + self.path), {})
+
+    def test_hidden(self):
+        """A tree that may not be read is no good tree."""
+        self.server.client.ensure_path(f"{self.path}/open")
+        for name in "ab":
+            self.server.client.create(f"{self.path}/{name}", b"", acl=[make_digest_acl("bob", "other", all=True)])
+        found = self.look()
+        self.assertEqual(list(found), ["hidden"])
+        [(subject, what)] = found["hidden"]
+        self.assertIn(subject, (f"{self.path}/a", f"{self.path}/b"))
+        self.assertIn("1 more", what)
+        self.file("secret").write_text("bob:other\n")
+        self.assertNotIn("hidden", self.look("--digest-file", self.file("secret"), status=0))
+
+    def test_mixed(self):
+        """Recipes and names that do not exclude each other."""
+        for below, labels in (("two", ("-lock-", "-latch-")), ("names", ("-lock-", "__lock__")), ("one", ("-__READ__", "-lock-"))):
+            for sequence, label in enumerate(labels):
+                self.make(below, f"_c_{UUID}{label}{sequence:010}")
+        self.make("three", f"_c_{UUID}-lock-0000000001")
+        self.server.client.ensure_path(f"{self.path}/three/locks")
+        self.make("three/leases", f"_c_{UUID}-lease-0000000001")
+        found = self.look()
+        self.assertEqual({code: sorted(subject for subject, _ in each) for code, each in found.items()},
+                         {"mixed": [f"{self.path}/three", f"{self.path}/two"], "names": [f"{self.path}/names"]})
 
     def test_path(self):
         self.assertEqual([subject for subject, _ in self.look()["path"]], [self.path])

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from kazoo.security import make_digest_acl
-from bench import PADDOCK, Case, alive, state, wait_for
+from bench import PADDOCK, PATIENCE, Case, alive, state, wait_for
 
 
 class Statuses(Case):
@@ -65,6 +65,7 @@ class Statuses(Case):
             said = process.communicate(timeout=30)[1].splitlines() if outer == "run" else iter(process.stderr.readline, "")
             self.assertTrue(any("holds it, and waits for the command" in line for line in said))
             process.terminate()
+            process.wait(timeout=PATIENCE)  # the next one is another recipe
         self.paddock(64, "run", self.path + "-b", self.path, "--", PADDOCK, "run", self.path, self.path + "-c", "--", "true")
         self.paddock(0, "run", self.path, "--", PADDOCK, "run", self.path + "-other", "--", "true")
         self.paddock(0, "run", "--shared", self.path, "--", PADDOCK, "run", "--shared", self.path, "--", "true")
@@ -81,6 +82,72 @@ class Statuses(Case):
             holder.terminate()
             self.finish(holder, 143)
             self.paddock(0, "run", *second, self.path, "--", "true")
+
+    def test_an_election_beside(self):
+        """Neither a lock nor permits exclude a leader, and the other way round. Who comes second is refused, and gives back."""
+        leader = self.start("elect", self.path, "--", "sh", "-c", "echo ready; exec sleep 60")
+        self.assertEqual(leader.stdout.readline(), "ready\n")
+        for options in ([], ["--shared"], ["--slots", "2"], ["--naming", "kazoo"]):
+            out, err = self.paddock(69, "run", *options, self.path, "--", "echo", "entered")
+            self.assertEqual(out, "")
+            self.assertRegex(err, rf"{self.path}: \S+:{leader.pid} holds the leadership")
+        leader.terminate()
+        self.finish(leader, 143)
+        for options, word in (([], "a lock"), (["--shared"], "a lock"), (["--slots", "2"], "permits")):
+            holder = self.hold(*options)
+            out, err = self.paddock(69, "elect", "--on-deposed", "echo told", self.path, "--", "echo", "entered")
+            self.assertEqual(out, "")
+            self.assertRegex(err, rf"{self.path}: \S+:{holder.pid} holds {word}")
+            holder.terminate()
+            self.finish(holder, 143)
+        self.assert_no_node(self.path + "/leases")
+        self.assertFalse([name for name in self.nodes() if name[0] == "_"])
+
+    def test_two_kinds_at_once(self):
+        """However they come, no two of different kinds run at a time."""
+        inside, log = self.file("inside"), self.file("log")
+        script = f"mkdir {inside} || echo overlap >> {log}; echo in >> {log}; sleep 0.1; rmdir {inside}"
+        for _ in range(3):
+            several = [self.start("run", *options, self.path, "--", "sh", "-c", script) for options in ([], ["--slots", "1"])]
+            self.assertLessEqual({process.wait(timeout=PATIENCE) for process in several}, {0, 69})
+        self.assertNotIn("overlap", log.read_text() if log.exists() else "")
+
+    def test_names_of_other_clients(self):
+        """kazoo's lock waits for one with its names, and is granted one beside Curator's: the pages warn of that."""
+        for naming, excluded in (("kazoo", True), ("curator", False)):
+            holder = self.hold("--naming", naming)
+            theirs = self.server.client.Lock(self.path)
+            self.assertEqual(not theirs.acquire(blocking=False), excluded)
+            if not excluded:
+                theirs.release()
+            self.paddock(75, "run", "-n", self.path, "--", "true")
+            self.paddock(75, "run", "-n", "--naming", "kazoo", "--shared", self.path, "--", "true")
+            for verb in ("show", "top"):
+                self.assertIn(str(holder.pid), self.paddock(0, verb, "--naming", naming, self.path)[0])
+            holder.terminate()
+            self.finish(holder, 143)
+        leader = self.start("elect", "--naming", "kazoo", "--id", "us", self.path, "--", "sh", "-c", "echo ready; exec sleep 60")
+        self.assertEqual(leader.stdout.readline(), "ready\n")
+        self.assertEqual(self.server.client.Election(self.path).contenders(), ["us"])
+        self.paddock(75, "run", "-n", self.path, "--", "true")  # in kazoo's names the two are one queue
+        observer = self.start("elect", "--observe", "--naming", "kazoo", self.path)
+        self.assertRegex(observer.stdout.readline(), "us")
+        for options in (["--naming", "zoo"], ["--naming", "kazoo", "--slots", "2"]):
+            self.assertIn("--naming", self.paddock(64, "run", *options, self.path, "--", "true")[1])
+
+    def test_a_missing_chroot(self):
+        """It is made, and told, or refused: locks of a mistyped one exclude nobody."""
+        self.environment["PADDOCK_SERVERS"] += f"{self.path}/mistyped"
+        for verb, *rest in (("run", "/a", "--", "echo", "ran"), ("hold", "/a"), ("elect", "/a", "--", "echo", "ran"),
+                            ("job", "/a", "--", "echo", "ran")):
+            out, err = self.paddock(64, verb, "--no-create", *rest)
+            self.assertEqual(out, "")
+            self.assertRegex(err, rf"the chroot {self.path}/mistyped is missing, and --no-create")
+            self.assert_no_node()
+        self.assertIn(f"the chroot {self.path}/mistyped was missing", self.paddock(0, "run", "/a", "--", "true")[1])
+        self.assertEqual(self.paddock(0, "run", "--no-create", "/a", "--", "true"), ("", ""))
+        self.assertEqual(self.paddock(0, "run", "/b", "--", "true"), ("", ""))
+        self.paddock(69, "run", "--no-create", "-s", "127.0.0.1:1/a", "--connect-timeout", "0.3", "/a", "--", "true")
 
     def test_the_hold_outside(self):
         """A command is told of its own hold alone: nothing of the variables of a hold around it."""

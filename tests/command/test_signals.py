@@ -42,8 +42,9 @@ class Signals(Case):
                     self.goes_on(number, process)
 
     def test_in_a_queue(self):
+        """A candidate with kazoo's names waits for a lock; another one stands beside it, and is refused."""
         self.hold()
-        for arguments in (["hold", self.path], ["run", self.path, *WORK], ["elect", self.path, *WORK]):
+        for arguments in (["hold", self.path], ["run", self.path, *WORK], ["elect", "--naming", "kazoo", self.path, *WORK]):
             with self.subTest(verb=arguments[0]):
                 process = self.start(*arguments, preexec_fn=ignoring([signal.SIGHUP]))
                 wait_for("its node", lambda: len(self.nodes()) == 2)

@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import subprocess
+import time
 import unittest
 
 from bench import BUILD, PADDOCK, SLACK, WITHOUT_HTTP, Case, Packets, wait_for
@@ -20,13 +21,20 @@ HEAVY = r"gio|gobject|json|microhttpd|gnutls|p11-kit|nettle|hogweed|gmp|mount|se
 class Counter(Packets):
     """It counts the requests."""
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, late=0):
+        """late: so long each answer is on its way, in seconds."""
         super().__init__(hosts)
-        self.requests = []
+        self.requests, self.turns, self.late = [], [[]], late
 
     def pass_on(self, body, asked, up):
         if up:
-            self.requests.append(struct.unpack(">ii", body[:8])[1])
+            kind = struct.unpack(">ii", body[:8])[1]
+            self.requests.append(kind)
+            self.turns[-1].append(kind)
+        else:
+            time.sleep(self.late)
+            if self.turns[-1]:
+                self.turns.append([])
         return body
 
 
@@ -98,18 +106,31 @@ class Start(Case):
         unused = re.findall(r"(?m)^([0-9a-f]+)-([0-9a-f]+) ---p", maps)
         self.assertLess(max(int(end, 16) - int(begin, 16) for begin, end in unused), 32 << 20)
 
-    def count(self, *arguments):
-        way = Counter(self.server.hosts)
+    def count(self, *arguments, late=0):
+        way = Counter(self.server.hosts, late)
         self.addCleanup(way.close)
         self.paddock(0, *arguments, env=dict(self.environment, PADDOCK_SERVERS=way.hosts))
-        return way.requests
+        return way
 
     def test_requests(self):
-        """A command that does nothing, where the directory is there. Two questions behind the create: who else is in the queue, and
-        whether another kind of lock is held there."""
+        """A command that does nothing, where the directory is there. One question behind the create: who else is in the queue. Its
+        answer tells as well whether another recipe works there, so that none is asked for in vain."""
         self.paddock(0, "run", self.path, "--", "true")
-        requests = self.count("run", self.path, "--", "true")
-        self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, LIST, DELETE, CLOSE])
+        requests = self.count("run", self.path, "--", "true").requests
+        self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, DELETE, CLOSE])
+
+    def test_round_trips(self):
+        """The answers are late: whatever is asked before an answer has come is in the same round trip."""
+        self.paddock(0, "run", self.path, "--", "true")
+        turns = [[each for each in turn if each not in (WATCH, CHECK)] for turn in self.count("run", self.path, "--", "true", late=0.1).turns]
+        self.assertEqual([turn for turn in turns if turn][0], [CREATE, LIST])
+        self.assertEqual([each for turn in turns for each in turn if each == LIST], [LIST])
+
+    def test_requests_beside_permits(self):
+        """Where permits may be held, it looks, once it holds."""
+        self.paddock(0, "run", "--slots", "2", self.path, "--", "true")
+        requests = self.count("run", self.path, "--", "true").requests
+        self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, LIST, LIST, DELETE, CLOSE])
 
 
 if __name__ == "__main__":

@@ -100,12 +100,59 @@ START_TEST(one_cycle_can_be_read_from_the_log) {
 }
 END_TEST
 
+/* ---- another recipe at the path */
+
+static bool lock_is_mixed(pdk_lock *lock) {
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+    bool mixed = pdk_hold_is_mixed(hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    return mixed;
+}
+
+static bool permit_is_mixed(pdk_session *s, const char *path) {
+    pdk_semaphore *semaphore = NULL;
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_semaphore_new(s, path, 2, NULL, &semaphore), PDK_OK);
+    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, 5000, &hold), PDK_OK);
+    bool mixed = pdk_hold_is_mixed(hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    pdk_semaphore_unref(semaphore);
+    return mixed;
+}
+
+/* A candidate, and then permits, beside a lock: each hold tells, and the log does once. The permits' own list tells nothing, so they
+ * may always be mixed. */
+START_TEST(another_recipe_at_the_path_is_told) {
+    static const char words[] = "/log/mixed: another recipe works here, too, beside the lock";
+    pdk_session *s = open_session(PDK_LOG_WARN, PDK_DISPATCH_THREAD);
+    pdk_lock *lock = NULL;
+    g_autofree char *candidate = NULL;
+    ck_assert_int_eq(pdk_lock_new(s, "/log/mixed", NULL, &lock), PDK_OK);
+    ck_assert(!lock_is_mixed(lock));
+    ck_assert(!pdk_hold_is_mixed(NULL));
+    ck_assert_int_eq(pdk_session_flush(s, 5000), PDK_OK);
+    ck_assert_int_eq(event_log_lines_with(&event_log, words), 0);
+    ck_assert_int_eq(ts_bench_stranger("/log/mixed/_c_a-latch-", "", TS_SEQUENTIAL, &candidate), 0);
+    ck_assert(lock_is_mixed(lock));
+    ck_assert(lock_is_mixed(lock));
+    ck_assert(event_log_wait_line(&event_log, words, 5000));
+    ck_assert_int_eq(ts_delete(ts_bench_server(), candidate), 0);
+    ck_assert(permit_is_mixed(s, "/log/mixed"));
+    ck_assert(lock_is_mixed(lock));
+    pdk_lock_unref(lock);
+    close_session(s);
+    ck_assert_int_eq(event_log_lines_with(&event_log, words), 1);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("log");
     TCase *cases = ts_bench_case(suite, "log");
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, each_log_text_is_one_line);
     tcase_add_test(cases, one_cycle_can_be_read_from_the_log);
+    tcase_add_test(cases, another_recipe_at_the_path_is_told);
     return suite;
 }
 

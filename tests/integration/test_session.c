@@ -232,6 +232,7 @@ START_TEST(a_missing_chroot_is_made_with_the_first_lock) {
     ck_assert_int_eq(pdk_session_check_sequencer(s, pdk_hold_sequencer(hold), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
+    ck_assert_int_eq(event_log_lines_with(&event_log, "the chroot /not/yet was missing"), 1);
 
     s = open_at(hosts); /* now it exists */
     hold = acquire(s, "/locks/orders");
@@ -243,8 +244,11 @@ START_TEST(a_missing_chroot_is_made_with_the_first_lock) {
     ck_assert_int_eq(pdk_lock_acquire(same, 0, &none), PDK_BUSY); /* one node, two names */
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     pdk_lock_unref(same);
+    hold = acquire(s, "/another");
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
     close_session(outside);
+    ck_assert_int_eq(event_log_lines_with(&event_log, "the chroot /not/yet was missing"), 1);
     g_free(hosts);
 }
 END_TEST

@@ -159,6 +159,10 @@ MUTANTS = {
         ("if (view->exchanged_gone || ", "if (")]),
     "what was given away is kept": ("src/core/view.c", AWAY, [
         ("view->exchanged_gone = viewer->exchanged[0] != '\\0';", "view->exchanged_gone = false;")]),
+    "another recipe in the directory is not told": ("src/core/view.c", "view", [
+        ("view->mixed |= excludes(child->name.kind);", ";")]),
+    "run: nobody looks for a leader at the path": ("command/others.c", "paddock_run Statuses.test_an_election_beside", [
+        ("if (!k->elects || kazoo)", "if (kazoo)")]),
     "a place that is taken over is given away": ("src/core/view.c", DOWN, [
         ("view->exchanged_gone = false;\n        return;", "return;")]),
     "the node that it takes over from is ahead": ("src/core/view.c", DOWN, [

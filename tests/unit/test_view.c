@@ -150,6 +150,39 @@ START_TEST(each_recipe_has_a_queue_of_its_own) {
 }
 END_TEST
 
+/* A lock, an election and a semaphore at one path never block each other, so each list tells of the others. Members block
+ * nobody, and a place in the directory of permits is not the path. */
+START_TEST(another_recipe_is_told) {
+    static const struct {
+        const char *own, *other;
+        bool mixed;
+    } seen[] = {
+        {"_c_mine-lock-0000000005", "_c_a-latch-0000000001", true},
+        {"_c_mine-lock-0000000005", "_c_a-latch-0000000009", true},
+        {"_c_mine-__READ__0000000005", "_c_a-latch-0000000001", true},
+        {"_c_mine-latch-0000000005", "_c_a-lock-0000000001", true},
+        {"_c_mine-latch-0000000005", "a__rlock__0000000001", true},
+        {"_c_mine-latch-0000000005", "leases", true},
+        {"_c_mine-lock-0000000005", "leases", true},
+        {"_c_mine-lock-0000000005", "locks", false},
+        {"_c_mine-lock-0000000005", "_c_a-lock-0000000001", false},
+        {"_c_mine-lock-0000000005", "a__rlock__0000000001", false},
+        {"_c_mine-lock-0000000005", "_c_a-member-0000000001", false},
+        {"_c_mine-lock-0000000005", "_c_a-lease-0000000001", false},
+        {"_c_mine-latch-0000000005", "_c_a-latch-0000000001", false},
+        {"_c_mine-member-0000000005", "_c_a-latch-0000000001", false},
+        {"_c_mine-lease-0000000005", "leases", false},
+        {"", "_c_a-latch-0000000001", false},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(seen); i++) {
+        const char *const names[] = {seen[i].other, seen[i].own};
+        struct pdk__view view;
+        look(&view, names, 2, &(struct pdk__viewer){"_c_mine-", seen[i].own, "", {always, 0}});
+        ck_assert_msg(view.mixed == seen[i].mixed, "%s beside %s", seen[i].own, seen[i].other);
+    }
+}
+END_TEST
+
 /* Only a reader may go past, and only past a reader. */
 START_TEST(the_rules_of_the_locks) {
     static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE, PDK__MEMBER};
@@ -356,7 +389,8 @@ END_TEST
 
 int main(void) {
     return ts_run("view", NULL, NULL, a_node_that_is_alone_ahead, the_nearest_ahead_blocks,
-                  each_recipe_has_a_queue_of_its_own, the_rules_of_the_locks, a_node_with_the_mark_is_found,
-                  a_mark_is_the_whole_beginning, so_many_may_be_ahead, one_node_takes_over_from_another,
-                  everybody_is_ahead_of_one_without_a_node, a_name_may_be_too_long, a_list_may_be_too_long, NULL);
+                  each_recipe_has_a_queue_of_its_own, another_recipe_is_told, the_rules_of_the_locks,
+                  a_node_with_the_mark_is_found, a_mark_is_the_whole_beginning, so_many_may_be_ahead,
+                  one_node_takes_over_from_another, everybody_is_ahead_of_one_without_a_node, a_name_may_be_too_long,
+                  a_list_may_be_too_long, NULL);
 }

@@ -29,6 +29,7 @@ class hold_reader {
     pdk_reason reason() const noexcept { return pdk_hold_reason(raw_); }
     const char *sequencer() const noexcept { return pdk_hold_sequencer(raw_); }
     const char *node() const noexcept { return pdk_hold_node(raw_); }
+    bool mixed() const noexcept { return pdk_hold_is_mixed(raw_); }
 
   protected:
     pdk_hold *raw_ = nullptr;
