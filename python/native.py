@@ -54,7 +54,7 @@ def declarations(folder, name, seen):
     statuses = ", ".join(f"PDK_{status} = {value}" for status, value in re.findall(r'X\((\w+), (\d+), "', text))
     text = re.sub(r"^[ \t]*#(?!define PDK_\w+ \d+$)(?:\\\n|[^\n])*", "", text, flags=re.M)
     text = text.replace("PDK_STATUS_MAP(PDK_STATUS_ENUM)", statuses)
-    return before + re.sub(r"\bPDK_(API|BEGIN_DECLS|END_DECLS)\b", "", text)
+    return before + re.sub(r"\bPDK_(API|MUST_USE|BEGIN_DECLS|END_DECLS)\b", "", text)
 
 
 def callbacks(declared):
