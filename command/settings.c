@@ -50,9 +50,9 @@ int cmd_settings_end(cmd_settings *settings, int result) {
 
 /* Of the nodes that are made. */
 static void add_node_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
-    const GOptionEntry names[] = {{"naming", 0, 0, G_OPTION_ARG_STRING, &s->naming,
-                                   "of the nodes, which other clients see: curator (the default) or kazoo", "CLIENT"},
-                                  {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry names[] = {
+        {"naming", 0, 0, G_OPTION_ARG_STRING, &s->naming, "of the nodes: curator (the default) or kazoo", "CLIENT"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry making[] = {
         {"no-create", 0, 0, G_OPTION_ARG_NONE, &s->no_create, "refuse to make a chroot that is missing", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};

@@ -67,9 +67,8 @@ int cmd_show(int argc, char **argv) {
     wanted w = {0};
     int status = CMD_USAGE;
     const GOptionEntry entries[] = {
-        {"long", 0, 0, G_OPTION_ARG_NONE, &w.all, "the place in the queue, since when, session and node, too", NULL},
-        {"exit-code", 0, 0, G_OPTION_ARG_NONE, &w.tells, "end with 0 when somebody holds it, with 1 when nobody does",
-         NULL},
+        {"long", 0, 0, G_OPTION_ARG_NONE, &w.all, "also its place, since when, session and node", NULL},
+        {"exit-code", 0, 0, G_OPTION_ARG_NONE, &w.tells, "end with 1 when nobody holds it, else with 0", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     cmd_settings_init(&settings);
     if (cmd_settings_parse(&settings, &argc, &argv, "/path", CMD_OPTIONS_KIND | CMD_OPTIONS_JSON, entries)) {

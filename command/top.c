@@ -218,7 +218,7 @@ int cmd_top(int argc, char **argv) {
         {"limit", 0, 0, G_OPTION_ARG_INT, &w.limit, "show so many; 20; 0: all", "N"},
         {"once", 0, 0, G_OPTION_ARG_NONE, &w.once, "on a terminal, too: print, and end", NULL},
         {"every", 0, 0, G_OPTION_ARG_STRING, &every, "on a terminal: look so often; 2s", "TIME"},
-        {"long", 0, 0, G_OPTION_ARG_NONE, &w.all, "the kind, since when, and the holder's node, too", NULL},
+        {"long", 0, 0, G_OPTION_ARG_NONE, &w.all, "also the kind, since when, and the holder's node", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     cmd_settings_init(&settings);
     if (cmd_settings_parse(&settings, &argc, &argv, "[/path]", CMD_OPTIONS_JSON | CMD_OPTIONS_NAMING, entries)) {

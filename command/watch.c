@@ -96,7 +96,7 @@ int cmd_watch(int argc, char **argv) {
     g_autofree char *every = NULL;
     const GOptionEntry entries[] = {
         {"every", 0, 0, G_OPTION_ARG_STRING, &every, "look so often; 1s", "TIME"},
-        {"long", 0, 0, G_OPTION_ARG_NONE, &w.all, "the place in the queue, since when, session and node, too", NULL},
+        {"long", 0, 0, G_OPTION_ARG_NONE, &w.all, "also each place, since when, session and node", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     cmd_settings_init(&settings);
     if (cmd_settings_parse(&settings, &argc, &argv, "/path", CMD_OPTIONS_KIND | CMD_OPTIONS_JSON, entries) &&
