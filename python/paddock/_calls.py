@@ -148,6 +148,61 @@ def acquired(call: Callable[[int, Any], int], timeout: Optional[float], waiters:
         raise
 
 
+class _Elsewhere:
+    """A call on another thread, which may be abandoned."""
+
+    def __init__(self, function: Callable[[], Any], abandon: Callable[[], Any]) -> None:
+        self.function, self.abandon = function, abandon
+        self.value: Any = None
+        self.failure: Optional[BaseException] = None
+        self.mutex, self.done, self.abandoned = threading.Lock(), threading.Lock(), False
+        self.done.acquire()  # pylint: disable=consider-using-with
+        threading.Thread(target=self.run, name="paddock", daemon=True).start()
+
+    def run(self) -> None:
+        try:
+            self.value = self.function()
+        except BaseException as failure:  # pylint: disable=broad-except
+            self.failure = failure
+        with self.mutex:
+            self.done.release()
+            abandoned = self.abandoned
+        if abandoned and self.failure is None:
+            self.abandon()
+
+    def leave(self) -> None:
+        with self.mutex:
+            over = not self.done.locked()
+            self.abandoned = True
+        if over and self.failure is None:
+            self.abandon()
+
+
+def bounded(function: Callable[[], Value], abandon: Callable[[], Any] = lambda: None) -> Value:
+    """Makes calls that wait, but not for a hold. On the main thread handlers of signals run meanwhile: so another thread makes the
+    calls. After an exception of a handler nobody waits for them, and abandon() is called when they have ended well."""
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    try:
+        call = _Elsewhere(function, abandon)
+    except RuntimeError:
+        return function()  # there is no thread to be had: in functions of atexit, for example
+    try:
+        call.done.acquire()  # pylint: disable=consider-using-with
+    except BaseException:
+        call.leave()
+        raise
+    if call.failure is not None:
+        raise call.failure
+    value: Value = call.value
+    return value
+
+
+def bounded_check(function: Callable[..., int], *arguments: Any) -> None:
+    """The same for a call that answers a status alone."""
+    bounded(lambda: check(function(*arguments)))
+
+
 # ---- functions that the library calls, on its own thread
 
 
@@ -198,5 +253,5 @@ def _failed(kind: Any, value: Any, trace: Any) -> None:
 ffi.def_extern(name="on_free")(_alive.discard)  # and nothing of this module, which may be gone at the end of the process
 
 
-__all__ = ["Waiters", "acquired", "called", "check", "error", "ffi", "forget", "given", "handle", "lib", "log", "ms", "options",
+__all__ = ["Waiters", "acquired", "bounded", "bounded_check", "called", "check", "error", "ffi", "forget", "given", "handle", "lib", "log", "ms", "options",
            "run", "seconds", "string", "text", "wait"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, List, Optional
 
-from ._calls import check, ffi, lib, ms, text
+from ._calls import bounded, check, ffi, lib, ms, text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +50,8 @@ def taken_contenders(raw: Any) -> List[Contender]:
 
 def listed(function: Any, raw: Any, timeout: Optional[float]) -> List[Contender]:
     """What a call that lists answers."""
-    out = ffi.new("pdk_contenders **")
-    check(function(raw, ms(timeout), out))
-    return taken_contenders(out[0])
+    def call() -> List[Contender]:
+        out = ffi.new("pdk_contenders **")
+        check(function(raw, ms(timeout), out))
+        return taken_contenders(out[0])
+    return bounded(call)

@@ -8,7 +8,7 @@ import types
 import warnings
 from typing import Any, Callable, List, Optional, Type
 
-from ._calls import acquired, called, check, error, ffi, given, lib, ms, options, run, seconds, text
+from ._calls import acquired, bounded_check, called, check, error, ffi, given, lib, ms, options, run, seconds, text
 from .contenders import Contender, contenders, listed
 from .errors import Canceled, Error
 from .hold import Grant, Lent, Reason
@@ -143,7 +143,7 @@ class Election(BaseElection):
 
     def publish(self, leadership: Grant, data: Optional[bytes], timeout: Optional[float] = 10.0) -> None:
         """Publish data of our term, which `leader` and `observe_data` see; None takes them away."""
-        check(lib.pdk_election_publish(self._raw, leadership._raw, *published(data), ms(timeout)))
+        bounded_check(lib.pdk_election_publish, self._raw, leadership._raw, *published(data), ms(timeout))
 
     def service(self, function: Callable[["Term"], Any], *, drain: Optional[float] = None, abort: bool = False,
                 started: Optional[Callable[[int], Any]] = None, stopped: Optional[Callable[[int, Reason], Any]] = None,
@@ -219,7 +219,7 @@ class Service:
     def close(self, timeout: Optional[float] = 10.0) -> None:
         """Tell the function to return, wait for that, and leave. Timeout: it still runs, and the service leaves when it returns."""
         self._work.over = True
-        check(lib.pdk_service_close(self._raw, ms(timeout)))
+        bounded_check(lib.pdk_service_close, self._raw, ms(timeout))
 
     def __enter__(self) -> "Service":
         return self

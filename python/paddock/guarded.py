@@ -5,7 +5,7 @@ import threading
 import time
 from typing import Any, Optional
 
-from ._calls import check, error, ffi, lib, ms, string
+from ._calls import bounded, check, error, ffi, lib, ms, string
 from .hold import Grant
 
 
@@ -15,12 +15,13 @@ class Guarded:
 
     def __init__(self, hold: Grant, path: str, timeout: Optional[float] = 10.0) -> None:
         """hold: an exclusive one, of a lock, a writer or a leader. One lock guards a path, always the same one."""
-        out = ffi.new("pdk_guarded **")
-        check(lib.pdk_guarded_open(hold._raw, string(path), ms(timeout), out))
-        self._adopt(out[0], hold, path)
+        self._raw, self._hold, self.path = None, hold, path
 
-    def _adopt(self, raw: Any, hold: Grant, path: str) -> None:
-        self._raw, self._hold, self.path = raw, hold, path
+        def call() -> None:
+            out = ffi.new("pdk_guarded **")
+            check(lib.pdk_guarded_open(hold._raw, string(path), ms(timeout), out))
+            self._raw = out[0]
+        bounded(call)
         self._mutex = threading.Lock()  # a call that waits must not meet the close
         self._room = 4096
 
@@ -41,26 +42,29 @@ class Guarded:
 
     def read(self, timeout: Optional[float] = 10.0) -> bytes:
         """The data; raises Absent where there are none."""
-        size = ffi.new("size_t *")
-        while True:
-            buffer = ffi.new("char[]", self._room)
-            status = self._call(lib.pdk_guarded_read, buffer, self._room, size, timeout=timeout)
-            if status != lib.PDK_LIMIT or size[0] <= self._room:
-                check(status)
-                return bytes(ffi.buffer(buffer, size[0]))
-            self._room = size[0]
+        def call() -> bytes:
+            size = ffi.new("size_t *")
+            while True:
+                room = self._room
+                buffer = ffi.new("char[]", room)
+                status = self._call(lib.pdk_guarded_read, buffer, room, size, timeout=timeout)
+                if status != lib.PDK_LIMIT or size[0] <= room:
+                    check(status)
+                    return bytes(ffi.buffer(buffer, size[0]))
+                self._room = size[0]
+        return bounded(call)
 
     def write(self, data: bytes, timeout: Optional[float] = 10.0) -> None:
         """Replace the data; raises Absent where there are none."""
-        check(self._call(lib.pdk_guarded_write, data, len(data), timeout=timeout))
+        bounded(lambda: check(self._call(lib.pdk_guarded_write, data, len(data), timeout=timeout)))
 
     def create(self, data: bytes, timeout: Optional[float] = 10.0) -> None:
         """Write data where there are none; otherwise raises Exists."""
-        check(self._call(lib.pdk_guarded_create, data, len(data), timeout=timeout))
+        bounded(lambda: check(self._call(lib.pdk_guarded_create, data, len(data), timeout=timeout)))
 
     def delete(self, timeout: Optional[float] = 10.0) -> None:
         """Take the data away."""
-        check(self._call(lib.pdk_guarded_delete, timeout=timeout))
+        bounded(lambda: check(self._call(lib.pdk_guarded_delete, timeout=timeout)))
 
     def close(self) -> None:
         """End it. Waits for a call of another thread. A second call does nothing."""

@@ -10,7 +10,7 @@ import types
 import warnings
 from typing import Any, Callable, Optional, Type, TypeVar
 
-from ._calls import called, check, error, ffi, given, lib, ms, run, text
+from ._calls import bounded_check, called, check, error, ffi, given, lib, ms, run, text
 from .errors import Error
 
 Self = TypeVar("Self", bound="Owned")
@@ -104,7 +104,8 @@ class Grant:
     def ensure(self, seconds: float) -> None:
         """Make sure that so many seconds remain; waits for a renewal if it must. On an event loop: `aio.Session.ensure`."""
         self._session._may_wait()
-        check(lib.pdk_hold_ensure(self._raw, ms(seconds)))
+        if self.remaining < seconds:
+            bounded_check(lib.pdk_hold_ensure, self._raw, ms(seconds))
 
     def on_lost(self, function: Callable[[Reason], Any]) -> None:
         """Calls function(reason) when it is lost before it is released: once, on the session's thread, where nothing may wait. One

@@ -6,7 +6,7 @@ import enum
 import types
 from typing import Any, List, Optional, Type
 
-from ._calls import acquired, check, error, ffi, lib, ms, options, seconds, string, text
+from ._calls import acquired, bounded, check, error, ffi, lib, ms, options, seconds, string, text
 from .errors import Error, Skipped
 from .hold import Hold
 from .lock import Recipe
@@ -91,9 +91,11 @@ class JobHold(Hold):
 
     def finish(self, outcome: int = 0, timeout: Optional[float] = 10.0) -> None:
         """Tell the outcome, 0 by custom for a success, and release the hold. After a failure it is still to be released."""
-        status = lib.paddock_job_finish(self._job, self._cell, outcome, ms(timeout))
-        if status != lib.PDK_OK:
-            raise error(status) if self._owned else self._not_held()
+        def call() -> None:
+            status = lib.paddock_job_finish(self._job, self._cell, outcome, ms(timeout))
+            if status != lib.PDK_OK:
+                raise error(status) if self._owned else self._not_held()
+        bounded(call)
 
     def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
                  trace: Optional[types.TracebackType]) -> None:
@@ -124,6 +126,8 @@ class Job(BaseJob):
 
     def history(self, timeout: Optional[float] = 10.0) -> List[Run]:
         """The last runs, the newest first."""
-        out = ffi.new("pdk_job_runs **")
-        check(lib.pdk_job_history(self._session._raw, string(self.path), ms(timeout), out))
-        return runs(out[0])
+        def call() -> List[Run]:
+            out = ffi.new("pdk_job_runs **")
+            check(lib.pdk_job_history(self._session._raw, string(self.path), ms(timeout), out))
+            return runs(out[0])
+        return bounded(call)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from ._calls import acquired, ffi, lib, ms, options, seconds
+from ._calls import acquired, bounded, ffi, lib, ms, options, seconds
 from .hold import Hold
 from .lock import Acquirable, Recipe
 from .session import BaseSession
@@ -22,7 +22,7 @@ class LeaseHold(Hold):
     def release(self, timeout: Optional[float] = 10.0) -> bool:
         """Give the lock up, and release the hold. Waits for the servers, other than that of a lock. After a failure the hold is still
         to be released, or to be left standing. False: it was lost before."""
-        return self._released(lib.paddock_lease_lock_release(self._lock, self._cell, ms(timeout)))
+        return bounded(lambda: self._released(lib.paddock_lease_lock_release(self._lock, self._cell, ms(timeout))))
 
     def leave_standing(self) -> bool:
         """Release the hold alone. Never waits. True: it was valid until now."""

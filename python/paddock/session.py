@@ -15,7 +15,7 @@ import warnings
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Type
 
-from ._calls import called, check, error, ffi, forget, handle, lib, log, ms, options, run, seconds, string, text
+from ._calls import bounded, bounded_check, called, check, error, ffi, forget, handle, lib, log, ms, options, run, seconds, string, text
 from .contenders import Contender, taken_contenders
 
 
@@ -237,14 +237,19 @@ class Session(BaseSession):
     """A session for threads. It ends with its `with` block, or by `close`. Calls block the calling thread alone."""
 
     def _begin(self) -> None:
-        self._open()
+        bounded(self._open, self._abandon)
+
+    def _abandon(self) -> None:
+        self._closed = True
+        forget_session(self)
+        lib.pdk_session_close(self._raw, 0)
 
     def close(self, timeout: float = 2.0) -> None:
         """End it. What is held is lost, and calls that wait raise Closed. Waits until the servers have confirmed what was released,
         for at most `timeout` seconds; then it raises Timeout, and the rest goes on in the background."""
         self._closed = True
-        _sessions.discard(self)
-        check(lib.pdk_session_close(self._raw, ms(timeout)))
+        forget_session(self)
+        bounded_check(lib.pdk_session_close, self._raw, ms(timeout))
 
     def __enter__(self) -> "Session":
         return self
@@ -258,22 +263,24 @@ class Session(BaseSession):
 
     def flush(self, timeout: Optional[float] = 10.0) -> None:
         """Wait until the servers have confirmed every release so far."""
-        check(lib.pdk_session_flush(self._raw, ms(timeout)))
+        bounded_check(lib.pdk_session_flush, self._raw, ms(timeout))
 
     def check_sequencer(self, sequencer: str, timeout: Optional[float] = 10.0) -> bool:
         """Is the hold that this text of `Hold.sequencer` proves still there? False: its znode is gone."""
-        return is_there(lib.pdk_session_check_sequencer(self._raw, string(sequencer), ms(timeout)))
+        return bounded(lambda: is_there(lib.pdk_session_check_sequencer(self._raw, string(sequencer), ms(timeout))))
 
     def request_release(self, path: str, node: Optional[str] = None, *, who: Optional[str] = None, within: float = 0,
                         timeout: Optional[float] = 10.0) -> None:
         """Ask the holders at `path`, or one contender, to let go: `Hold.on_request` tells them. Nothing is forced."""
-        check(lib.pdk_session_request_release(self._raw, string(path), string(node), string(who), ms(within), ms(timeout)))
+        bounded_check(lib.pdk_session_request_release, self._raw, string(path), string(node), string(who), ms(within), ms(timeout))
 
     def break_hold(self, node: str, token: int, timeout: Optional[float] = 10.0) -> Contender:
         """Delete the znode of a contender, by its full path and token. For operators who know that it does not work any more."""
-        out = ffi.new("pdk_contenders **")
-        check(lib.pdk_session_break(self._raw, string(node), token, ms(timeout), out))
-        return taken_contenders(out[0])[0]
+        def call() -> Contender:
+            out = ffi.new("pdk_contenders **")
+            check(lib.pdk_session_break(self._raw, string(node), token, ms(timeout), out))
+            return taken_contenders(out[0])[0]
+        return bounded(call)
 
 
 def is_there(status: int) -> bool:
@@ -295,9 +302,10 @@ class Checker:
     def check(self, sequencer: str, timeout: Optional[float] = 10.0) -> bool:
         """Is the hold still there? With a timeout of 0 it does not wait: an answer that is not known raises Unavailable, and is found
         in the background."""
-        if timeout != 0:
-            self._session._may_wait()
-        return is_there(lib.pdk_checker_check(self._raw, string(sequencer), ms(timeout)))
+        if timeout == 0:
+            return is_there(lib.pdk_checker_check(self._raw, string(sequencer), 0))
+        self._session._may_wait()
+        return bounded(lambda: is_there(lib.pdk_checker_check(self._raw, string(sequencer), ms(timeout))))
 
 
 def token_base_above(highest: int) -> int:
@@ -335,8 +343,8 @@ def _close_all() -> None:
     for session in ours:
         lib.pdk_session_close(session._raw, 2000)
     for session in ours:
-        session._closed = True
         warnings.warn(f"{session!r} was never closed; it ends with the process", ResourceWarning, source=session)
+        session._closed = True
 
 
 atexit.register(_close_all)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
-from ._calls import Waiters, acquired, called, check, error, ffi, given, lib, ms, options, run, seconds, text
+from ._calls import Waiters, acquired, bounded_check, called, error, ffi, given, lib, ms, options, run, seconds, text
 from .hold import Grant, Owned, Reason
 from .lock import Acquirable, BaseLock
 from .rwlock import BaseSide
@@ -64,7 +64,8 @@ class SetHold(Owned):
     def ensure(self, timeout: float) -> None:
         """Make sure that so many seconds remain; waits for renewals if it must. On an event loop: `aio.Session.ensure`."""
         self._sessions[0]._may_wait()
-        check(lib.pdk_set_ensure(self._raw, ms(timeout)))
+        if self.remaining < timeout:
+            bounded_check(lib.pdk_set_ensure, self._raw, ms(timeout))
 
     def fileno(self) -> int:
         """A descriptor that turns readable when it is lost: for select. Never read or close it."""

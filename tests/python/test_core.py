@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import signal
+import socket
 import sys
 import threading
 import time
@@ -296,6 +297,17 @@ class Signals(Case):
                 self.assertEqual(signal.getsignal(signal.SIGUSR1), signal.SIG_IGN)
             thread.join()
             os.kill(os.getpid(), signal.SIGUSR1)  # ignored, as the handler has said
+
+    def test_while_it_opens(self):
+        """A session that finds no server is left at once."""
+        begun, server = time.monotonic(), socket.create_server(("127.0.0.1", 0))
+        with self.handler(lambda *_: (_ for _ in ()).throw(OSError("it came"))), server:
+            timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1))
+            timer.start()
+            with self.assertRaisesRegex(OSError, "it came"):
+                opened("127.0.0.1:%d" % server.getsockname()[1], connect_timeout=10 * SECONDS)
+            timer.join()
+        self.assertLess(time.monotonic() - begun, 10 * SECONDS)
 
     def test_before_the_call(self):
         with self.handler(lambda *_: (_ for _ in ()).throw(OSError("it came"))), self.assertRaisesRegex(OSError, "it came"):

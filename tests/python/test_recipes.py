@@ -1,4 +1,5 @@
 """Every recipe but the lock, for threads."""
+import contextlib
 import gc
 import pathlib
 import select
@@ -6,7 +7,7 @@ import tempfile
 import threading
 
 import paddock
-from server import SECONDS, Case, delete, opened, until
+from server import SECONDS, Case, Server, delete, opened, until
 
 
 class RWLocks(Case):
@@ -89,6 +90,18 @@ class Sets(Case):
             self.assertTrue(select.select([held], [], [], 0)[0])
             self.assertTrue(held.parts[0].hold.valid)
         self.assertEqual(held.reason, paddock.Reason.NODE_GONE)
+
+    def test_majority(self):
+        """Of three ensembles, which are here one server by three names."""
+        names = [Server.hosts, Server.link, Server.hosts.replace("127.0.0.1", "localhost")]
+        with contextlib.ExitStack() as opening:
+            open_ones = [opening.enter_context(opened(hosts)) for hosts in names]
+            locks = [paddock.Lock(session, f"{self.path}/{number}") for number, session in enumerate(open_ones)]
+            with paddock.Set(locks, need=2, patience=1) as held:
+                self.assertTrue(held.valid)
+                self.assertGreaterEqual(len([part for part in held.parts if part.hold and part.hold.valid]), 2)
+            with self.assertRaises(paddock.Invalid):
+                paddock.Set(locks, need=1).acquire()
 
     def test_collected(self):
         rights = paddock.Set([paddock.Lock(self.session, self.path)])
