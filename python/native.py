@@ -43,18 +43,19 @@ def version():
     return ".".join(re.search(rf"PDK_VERSION_{part} (\d+)", text).group(1) for part in ("MAJOR", "MINOR", "PATCH"))
 
 
-def declarations(folder, name, seen):
-    """The declarations of a header, after those of the headers that it includes: C without comments and
-    directives. Macros that are plain numbers stay: arrays have them as their lengths."""
+def declarations(folder, name, seen, macros):
+    """The declarations of a header, after those of the headers that it includes: C without comments, directives, and the macros
+    that mark functions. Macros that are plain numbers stay: arrays have them as their lengths."""
     if name in seen:
         return ""
     seen.add(name)
     text = re.sub(r"/\*.*?\*/", " ", (folder / name).read_text(encoding="utf-8"), flags=re.S)
-    before = "".join(declarations(folder, other, seen) for other in re.findall(r"^#include <(paddock/\S+)>", text, re.M))
+    before = "".join(declarations(folder, other, seen, macros) for other in re.findall(r"^#include <(paddock/\S+)>", text, re.M))
     statuses = ", ".join(f"PDK_{status} = {value}" for status, value in re.findall(r'X\((\w+), (\d+), "', text))
+    macros.update(re.findall(r"^[ \t]*#[ \t]*define (PDK_\w+)\b(?! \d+$)", text, re.M))
     text = re.sub(r"^[ \t]*#(?!define PDK_\w+ \d+$)(?:\\\n|[^\n])*", "", text, flags=re.M)
     text = text.replace("PDK_STATUS_MAP(PDK_STATUS_ENUM)", statuses)
-    return before + re.sub(r"\bPDK_(API|MUST_USE|BEGIN_DECLS|END_DECLS)\b", "", text)
+    return before + re.sub(r"\bPDK_\w+", lambda word: "" if word.group() in macros else word.group(), text)
 
 
 def callbacks(declared):
@@ -70,8 +71,8 @@ def callbacks(declared):
 
 
 def builder():
-    seen = set()
-    declared = "".join(declarations(include(), name, seen) for name in HEADERS)
+    seen, macros = set(), set()
+    declared = "".join(declarations(include(), name, seen, macros) for name in HEADERS)
     ffi = cffi.FFI()
     ffi.cdef(declared)
     own = "".join((HERE / name).read_text(encoding="utf-8") for name in OWN)
