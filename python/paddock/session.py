@@ -205,11 +205,22 @@ class BaseSession:
     def stats(self) -> "Dict[str, float | Histogram]":
         """The figures of the session, by the names of <paddock/stats.h>, where the unit ends the name; times of histograms are in
         seconds."""
-        figures = ffi.new("pdk_stats *")
-        check(lib.pdk_stats_init(figures, ffi.sizeof(figures[0])))
+        figures = _no_figures()
         check(lib.pdk_session_stats(self._raw, figures))
-        return {name: getattr(figures, name) if field.type.kind == "primitive" else _histogram(getattr(figures, name))
-                for name, field in ffi.typeof("pdk_stats").fields if name != "size"}
+        return _figures(figures)
+
+    def stats_of_paths(self) -> "Dict[Tuple[str, str], Dict[str, float | Histogram]]":
+        """The figures of each (recipe, path), where the session has `stats_paths`. The path "" is all others together."""
+        found, recipe, path = {}, ffi.new("const char **"), ffi.new("const char **")
+        for index in range(lib.pdk_session_stats_paths(self._raw)):
+            figures = _no_figures()
+            check(lib.pdk_session_stats_path(self._raw, index, figures, recipe, path))
+            found[text(recipe[0]), text(path[0])] = _figures(figures)
+        return found
+
+    def reset_extremes(self) -> None:
+        """Let the extremes begin again: lease_least_us and callback_delay_us."""
+        check(lib.pdk_session_stats_reset(self._raw))
 
     def stats_text(self) -> str:
         """The figures for a scraper, as OpenMetrics text."""
@@ -225,6 +236,17 @@ class BaseSession:
 
 def _path(path: "Optional[str | os.PathLike[str]]") -> Optional[str]:
     return None if path is None else os.fspath(path)
+
+
+def _no_figures() -> Any:
+    figures = ffi.new("pdk_stats *")
+    check(lib.pdk_stats_init(figures, ffi.sizeof(figures[0])))
+    return figures
+
+
+def _figures(figures: Any) -> "Dict[str, float | Histogram]":
+    return {name: getattr(figures, name) if field.type.kind == "primitive" else _histogram(getattr(figures, name))
+            for name, field in ffi.typeof("pdk_stats").fields if name != "size"}
 
 
 def _histogram(raw: Any) -> Histogram:

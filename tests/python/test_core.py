@@ -3,6 +3,7 @@ import contextlib
 import gc
 import logging
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -359,6 +360,13 @@ class Sessions(Case):
         self.assertEqual(self.session.timeout, 5)
         self.assertTrue(self.session.identity.endswith(f":{os.getpid()}"))
 
+    def test_figures_of_paths(self):
+        with opened(stats_paths=2) as session:
+            with paddock.Lock(session, self.path):
+                pass
+            session.reset_extremes()
+            self.assertEqual(session.stats_of_paths()["lock", self.path]["claims_granted"], 1)
+
     def test_events_and_close(self):
         events = []
         session = opened(label="cron", on_event=lambda event, left: events.append((event, left)))
@@ -446,6 +454,19 @@ class Errors(Case):
                           (paddock.Retry, "pdk_job_retry"), (paddock.Permission, "pdk_permission")):
             members = python.__members__.values()
             self.assertEqual({member.value for member in members}, set(ffi.typeof(c).elements), c)
+
+    def test_every_function_is_used(self):
+        """A function of the headers that the package does not use is named here."""
+        left_out = {
+            r"borrow|secret": "handles of libzookeeper and secrets of guardians are for programs in C",
+            r"^pdk_(claim_position|claim_on_queued|claim_ref|set_claim_(position|ref))$": "a claim is an awaited call",
+            r"_(ref|unref|new|options_init|callbacks_init)$": "by the name of the type",
+            r"_max(_ms)?$|^pdk_version_|^pdk_status_is_|^pdk_histogram_b|_cancel$|is_raised$|^pdk_(reason|status)_name$": "by other means"}
+        source = pathlib.Path(os.environ["PDK_SOURCE"]) / "python"
+        text = "".join(path.read_text() for path in [*source.glob("paddock/*.py"), *source.glob("*.c")])
+        used = set(re.findall(r"\bpdk_\w+", text))
+        self.assertEqual([name for name in dir(lib) if name.startswith("pdk_") and name not in used and
+                          not any(re.search(pattern, name) for pattern in left_out)], [])
 
     def test_every_option_is_an_argument(self):
         """A field of the headers' options that Python leaves out is named here."""
