@@ -68,15 +68,15 @@ class BaseJob(Recipe):
 
     def __init__(self, session: BaseSession, path: str, every: float = 0, *, at_least: float = 0, at_most: float = 0,
                  retry: Retry = Retry.NEXT_PERIOD, keep: Optional[int] = None, identifier: Optional[str] = None, at: float = 0,
-                 zone: Optional[str] = None) -> None:
+                 zone: Optional[str] = None, schedule: Optional[str] = None) -> None:
         """Times are in seconds. every: the period; 0: at_least alone decides. at_least: no other run starts for so long after the
         start of one. at_most: for so long a run stands; 0: as long as its hold is valid. retry: which run may follow one that died.
         keep: how many runs the record keeps. at: when a period ends, after midnight. zone: whose days the periods are, such as
-        "Europe/Berlin"."""
+        "Europe/Berlin". schedule: a cron expression such as "30 2 * * *", in place of every and at."""
         super().__init__(session, path, "pdk_job",
                          options("pdk_job_options", every_ms=seconds(every), at_least_ms=seconds(at_least),
                                  at_most_ms=seconds(at_most), retry=int(retry), history=keep, identity=identifier,
-                                 at_ms=seconds(at), zone=zone))
+                                 at_ms=seconds(at), zone=zone, schedule=schedule))
 
 
 class JobHold(Hold):

@@ -1,5 +1,6 @@
 """Every recipe but the lock, for threads."""
 import contextlib
+import datetime
 import gc
 import pathlib
 import select
@@ -241,6 +242,16 @@ class Jobs(Case):
         self.assertEqual((last.state, last.outcome, last.who, last.token), (paddock.State.FINISHED, 0, "one", run.token))
         self.assertGreater(last.next, last.start)
         self.assertIsNone(last.until)
+
+    def test_schedule(self):
+        job = paddock.Job(self.session, self.path, schedule="0 0 1 1 *", zone="Europe/Berlin")
+        with job.acquire():
+            pass
+        with self.assertRaises(paddock.Skipped) as caught:
+            job.acquire()
+        self.assertEqual(datetime.datetime.fromtimestamp(caught.exception.runs[0].next, datetime.timezone.utc).strftime("%d.%m. %H:%M"), "31.12. 23:00")
+        with self.assertRaises(paddock.Invalid):
+            paddock.Job(self.session, self.path, every=60, schedule="@daily")
 
     def test_failures(self):
         job = paddock.Job(self.session, self.path)
