@@ -157,8 +157,8 @@ class Elections(Case):
         said = []
 
         def work(term):
-            said.append(term.leadership.token)
             self.assertFalse(term.is_ending)
+            said.append(term.leadership.token)
             select.select([term], [], [], SECONDS)
             said.append(term.is_ending)
             said.append(term)
