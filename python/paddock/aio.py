@@ -90,7 +90,7 @@ class Session(BaseSession):
         try:
             await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(lambda done: None if done.cancelled() or done.exception() else self._end(0))
+            opening.add_done_callback(lambda done: None if done.cancelled() or done.exception() else self._abandon())
             raise
         self._loop.add_reader(lib.pdk_session_fd(self._raw), self._dispatch)
         return self

@@ -162,6 +162,12 @@ class BaseSession:
         self._options = self._kept = None  # they have the password
         _sessions.add(self)
 
+    def _abandon(self) -> None:
+        """Nobody waits for the end of its opening any more."""
+        self._closed = True
+        forget_session(self)
+        lib.pdk_session_close(self._raw, 0)
+
     def __del__(self) -> None:
         raw = getattr(self, "_raw", None)
         if raw is None:
@@ -260,11 +266,6 @@ class Session(BaseSession):
 
     def _begin(self) -> None:
         bounded(self._open, self._abandon)
-
-    def _abandon(self) -> None:
-        self._closed = True
-        forget_session(self)
-        lib.pdk_session_close(self._raw, 0)
 
     def close(self, timeout: float = 2.0) -> None:
         """End it. What is held is lost, and calls that wait raise Closed. Waits until the servers have confirmed what was released,

@@ -132,11 +132,14 @@ class Loop(unittest.IsolatedAsyncioTestCase):
     async def test_no_server(self):
         with self.assertRaises(paddock.Unavailable):
             await opened("127.0.0.1:1", connect_timeout=0.1).open()
-        task = asyncio.ensure_future(opened("127.0.0.1:1", connect_timeout=0.1).open())
-        await asyncio.sleep(0)
-        task.cancel()
-        with self.assertRaises(asyncio.CancelledError):
-            await task
+        for hosts in ("127.0.0.1:1", ""):
+            session = opened(hosts, connect_timeout=0.1)
+            task = asyncio.ensure_future(session.open())
+            await asyncio.sleep(0)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+        await until(lambda: session.closed, "the session that nobody awaits is closed")
         with self.assertRaises(paddock.WrongThread):
             await opened()._ask(lambda user: 0)
 
