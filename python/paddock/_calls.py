@@ -12,7 +12,9 @@ from typing import Any, Callable, Dict, Optional, Set, TypeVar
 from ._native import ffi, lib
 from .errors import check, error, text
 
-log = logging.getLogger("paddock")
+log = logging.getLogger("paddock")  # failures of callbacks, which have no caller: shown also where logging is not set up
+lines = logging.getLogger("paddock.session")  # the library's log: for programs that have set up logging
+lines.addHandler(logging.NullHandler())
 Value = TypeVar("Value")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -253,5 +255,5 @@ def _failed(kind: Any, value: Any, trace: Any) -> None:
 ffi.def_extern(name="on_free")(_alive.discard)  # and nothing of this module, which may be gone at the end of the process
 
 
-__all__ = ["Waiters", "acquired", "bounded", "bounded_check", "called", "check", "error", "ffi", "forget", "given", "handle", "lib", "log", "ms", "options",
-           "run", "seconds", "string", "text", "wait"]
+__all__ = ["Waiters", "acquired", "bounded", "bounded_check", "called", "check", "error", "ffi", "forget", "given", "handle", "lib",
+           "lines", "log", "ms", "options", "run", "seconds", "string", "text", "wait"]

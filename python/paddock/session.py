@@ -15,7 +15,7 @@ import warnings
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Type
 
-from ._calls import bounded, bounded_check, called, check, error, ffi, forget, handle, lib, log, ms, options, run, seconds, string, text
+from ._calls import bounded, bounded_check, called, check, error, ffi, forget, handle, lib, lines, ms, options, run, seconds, string, text
 from .contenders import Contender, taken_contenders
 
 
@@ -84,7 +84,7 @@ EventFunction = Callable[[Event, float], Any]
 
 def level_of(name: Optional[int]) -> int:
     """The library's level for one of `logging`: by default the one of the logger, so that no line is made in vain."""
-    wanted = log.getEffectiveLevel() if name is None else name
+    wanted = lines.getEffectiveLevel() if name is None else name
     return int(max((theirs for theirs, ours in _LEVELS.items() if ours >= wanted), default=lib.PDK_LOG_ERROR))
 
 
@@ -112,7 +112,7 @@ class BaseSession:
         in_background: do not wait for a server. label: appended to the identity that others see. digest: "user:password"; digest_file
         has it in a file. tls: "ca,certificate,key,password"; tls_file has it in a file. access, access_list: the rights of others.
         accept_unprotected: rely on nodes that strangers may change. on_event: function(event, seconds that are left of the lease), on
-        the session's thread, where nothing may wait. log_level: one of `logging`, whose logger "paddock" has the lines. stats_paths:
+        the session's thread, where nothing may wait. log_level: one of `logging`, whose logger "paddock.session" has the lines. stats_paths:
         how many paths have figures of their own. token_base: the generation of tokens, after the servers were wiped.
         """
         entries, kept = access_entries(access_list)
@@ -147,7 +147,7 @@ class BaseSession:
         """Opens it, which waits."""
         out = ffi.new("pdk_session **")
         users = []
-        self._options.on_log_user = handle(log)
+        self._options.on_log_user = handle(lines)
         users.append(self._options.on_log_user)
         if self._on_event:
             self._options.on_event, self._options.on_event_user_free = lib.on_session_event, lib.on_free

@@ -349,6 +349,13 @@ class Signals(Case):
 
 
 class Sessions(Case):
+    def test_log(self):
+        with self.assertLogs("paddock", logging.WARNING) as logged:
+            opened().close()
+        self.assertIn("WARNING:paddock.session:no authentication", logged.output[0])
+        with self.assertNoLogs("paddock", logging.DEBUG):
+            opened(log_level=logging.ERROR).close()
+
     def test_figures(self):
         with paddock.Lock(self.session, self.path):
             figures = self.session.stats()

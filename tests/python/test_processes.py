@@ -108,6 +108,7 @@ def wait():
 threading.Thread(target=wait, daemon=True).start()
 sys.exit(7)"""
         said = self.finished(python(code, Server.hosts, self.path), 7)
+        self.assertNotIn("no authentication", said)  # a line of the log
         self.assertIn("ResourceWarning", said)
         self.assertNotIn("Traceback", said)
         paddock.Lock(self.session, self.path).acquire(timeout=SECONDS).release()  # long before the session would have expired
@@ -131,7 +132,7 @@ with paddock.Session(sys.argv[1], session_timeout=60) as session, paddock.Lock(s
         page = (pathlib.Path(os.environ["PDK_SOURCE"]) / "python/README.md").read_text()
         programs = re.findall(r"```python\n(.*?)```", page, re.S)
         said = [self.finished(python(code.replace("127.0.0.1:2181", Server.hosts))) for code in programs]
-        self.assertRegex(said[0], r"token \d+ valid for \d+ s\nothers see \S+:\d+:nightly\n$")
+        self.assertRegex(said[0], r"^token \d+ valid for \d+ s\nothers see \S+:\d+:nightly\n$")
         self.assertRegex(said[1], r"(?s)token \d+\n.*we lead\n")  # a loop that debugs says when it was slow
 
 
