@@ -21,7 +21,7 @@ class Stage:
         self.hosts, self.link, self.order = run.servers("--tick", tick)
         self.folder = tempfile.TemporaryDirectory()
         self.environment = {"PATH": f"{build / 'command'}:{os.environ['PATH']}", "HOME": self.folder.name, "TERM": "xterm", "LANG": "C.UTF-8",
-                            "PS1": PROMPT, "PADDOCK_SERVERS": self.hosts, "CUT": self.link, "HISTFILE": "", "BASH_SILENCE_DEPRECATION_WARNING": "1"}
+                            "PS1": PROMPT, "PADDOCK_SERVERS": self.hosts, "CUT": self.link, "HISTFILE": ""}
 
     def machine(self, name):
         """Begins a command that runs on a machine of that name. When its process is killed, all that it started is."""
