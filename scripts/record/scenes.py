@@ -49,7 +49,7 @@ def demo(build, columns, rows):
     session = Session([build / "demo/demo", "--quick"], columns, rows, said=f"{PROMPT}./run demo --quick\r\n\r\n")
     if session.finish(90) != 0:
         raise Failed(f"the demo: {session.text()}")
-    begun = session.frames[1][0] - 1
+    begun = session.frames[1][0] - 0.4
     return [session.frames[0], *((at - begun, top, rows) for at, top, rows in session.frames[1:])]
 
 
