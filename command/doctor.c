@@ -24,6 +24,12 @@ static void finding_clear(gpointer data) {
 
 static const char *or_dash(const char *text) { return text ? text : "-"; }
 
+/* 80 columns, with an address of IPv4 and its port. */
+static void print_row(const char *address, const char *mode, const char *version, const char *tick,
+                      const char *sessions, const char *writes) {
+    printf("%-21s  %-10s  %-8s  %7s  %16s  %8s\n", address, mode, version, tick, sessions, writes);
+}
+
 static void print_server(const cmd_server *s) {
     g_autofree char *address = cmd_escape(s->address), *version = cmd_escape(or_dash(s->version)),
                     *mode = cmd_escape(or_dash(s->mode));
@@ -31,11 +37,11 @@ static void print_server(const cmd_server *s) {
     g_autofree char *tick = s->tick_ms ? g_strdup_printf("%d", s->tick_ms) : g_strdup("-");
     g_autofree char *writes =
         s->write_ms >= 0 ? g_strdup_printf("%" G_GINT64_FORMAT, (gint64)s->write_ms) : g_strdup("-");
-    printf("%-24s  %-10s  %-8s  %7s  %16s  %7s\n", address, mode, version, tick, sessions, writes);
+    print_row(address, mode, version, tick, sessions, writes);
 }
 
 static void print_text(const cmd_doctor *d) {
-    printf("%-24s  %-10s  %-8s  %7s  %16s  %7s\n", "SERVER", "MODE", "VERSION", "TICK ms", "SESSIONS ms", "WRITE ms");
+    print_row("SERVER", "MODE", "VERSION", "TICK ms", "SESSIONS ms", "WRITE ms");
     for (guint i = 0; i < d->count; i++)
         print_server(&d->servers[i]);
     for (guint i = 0; i < d->findings->len; i++) {

@@ -143,6 +143,7 @@ class Good(Doctor):
         self.assertLess(abs(self.answer["clock_ahead_ms"]), 2000)
         out, _ = self.paddock(0, "doctor", self.path)
         self.assertTrue(out.endswith("\nnothing found\n"), out)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80, out)
         self.assertEqual(self.ask(0, "--digest-file", self.file("secret"), f"{self.path}/slots"), {})
         self.assert_no_node("/paddock-doctor")
         for holder in holders:
