@@ -43,6 +43,8 @@ static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
     bool another = event == PDK_SESSION_CONNECTED || event == PDK_SESSION_REOPENED;
     k->away = event == PDK_SESSION_SUSPENDED || event == PDK_SESSION_EXPIRED;
     k->ended = event == PDK_SESSION_CLOSED;
+    if (event == PDK_SESSION_EXPIRED) /* and our node with it: there will be another one */
+        k->looked = false;
     if (event == PDK_SESSION_CONNECTED) {
         k->connected = true;
         if (k->looks_outside)
@@ -129,6 +131,7 @@ static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
     (void)claim;
     if (ahead > 0)
         cmd_keeper_look_outside(k);
+    cmd_others_look_ahead(k);
     if (k->speaks && ahead > 0)
         cmd_say("waiting for %s, %d ahead", k->path, ahead);
     else

@@ -33,6 +33,7 @@ typedef struct {
     struct cmd_waiting *waiting; /* the line of a wait on a terminal, or NULL */
     pdk_status status;           /* of the claim, once it is decided */
     bool elects;                 /* the hold is a leader's */
+    bool looked;                 /* for other recipes, since our node stands */
     int looks;                   /* unanswered looks for other recipes at a path */
     char *others;                /* "… holds …": another one that was found, or NULL */
     bool looks_outside;          /* at the first connection */

@@ -1,12 +1,21 @@
 #include "others.h"
 
+#include "place.h"
 #include "say.h"
 #include "status.h"
 
 enum { OTHERS_MS = 5000 };
 
+/* ---- the answers
+ *
+ * Of two at least one sees the other, since each makes its node first, and looks then. A lock and a leader have
+ * one node. Permits have a place in line first, and leave it once they have their own nodes: so a look goes to the line,
+ * and then to the permits. */
+
 static void found(cmd_keeper *k, pdk_status status, pdk_contenders *list, const char *what) {
     k->looks--;
+    if (status != PDK_OK)
+        k->looked = false;
     if (status == PDK_OK && pdk_contenders_count(list) > 0 && !k->others) {
         const char *who = pdk_contenders_identity(list, 0);
         k->others = g_strdup_printf("%s holds %s", *who ? who : "somebody", what);
@@ -21,6 +30,8 @@ static void on_permits(pdk_status status, pdk_contenders *list, void *user) {
 static void on_leader(pdk_status status, pdk_contenders *list, void *user) {
     found(user, status, list, "the leadership (elect)");
 }
+
+/* ---- the questions */
 
 static void look_for_lock(cmd_keeper *k, const char *path) {
     pdk_lock *lock = NULL;
@@ -43,22 +54,57 @@ static void look_for_leader(cmd_keeper *k, const char *path) {
     pdk_election_unref(election);
 }
 
+typedef struct {
+    cmd_keeper *k;
+    char *path;
+} line;
+
+static void on_line(pdk_status status, pdk_contenders *list, void *user) {
+    g_autofree line *l = user;
+    g_autofree char *path = l->path;
+    bool empty = pdk_contenders_count(list) == 0;
+    if (empty)
+        look_for_permits(l->k, path);
+    found(l->k, status, list, "a place in line for permits (--slots)");
+}
+
+static void look_for_line(cmd_keeper *k, const char *path) {
+    g_autofree char *locks = cmd_below(path, "locks");
+    pdk_lock *lock = NULL;
+    line *l = g_new(line, 1);
+    *l = (line){k, g_strdup(path)};
+    bool asked = pdk_lock_new(k->session, locks, NULL, &lock) == PDK_OK &&
+                 pdk_lock_holder_async(lock, OTHERS_MS, on_line, l) == PDK_OK;
+    k->looks += asked;
+    if (!asked) {
+        g_free(l->path);
+        g_free(l);
+    }
+    pdk_lock_unref(lock);
+}
+
 /* kazoo's candidates are contenders for a lock. */
 static void look(cmd_keeper *k, const char *path) {
     bool kazoo = k->settings->names == PDK_NAMING_KAZOO;
     if (k->settings->permits || (k->elects && !kazoo))
         look_for_lock(k, path);
     if (!k->settings->permits)
-        look_for_permits(k, path);
+        look_for_line(k, path);
     if (!k->elects || kazoo)
         look_for_leader(k, path);
 }
 
-int cmd_others_refuse(cmd_keeper *k) {
+/* ---- when */
+
+static void look_everywhere(cmd_keeper *k) {
     g_clear_pointer(&k->others, g_free);
     for (size_t i = 0; i < cmd_keeper_parts(k); i++)
         if (pdk_hold_is_mixed(cmd_keeper_part(k, i)))
             look(k, cmd_keeper_part_path(k, i));
+}
+
+/* CMD_OK, or the result of a signal. */
+static int await_looks(cmd_keeper *k) {
     while (k->looks > 0 && cmd_keeper_is_valid(k)) {
         int number = 0;
         unsigned saw = cmd_keeper_wait(k, NULL, 0, OTHERS_MS, &number);
@@ -66,8 +112,27 @@ int cmd_others_refuse(cmd_keeper *k) {
         if (status)
             return status;
     }
-    if (!k->others)
-        return CMD_OK;
+    return CMD_OK;
+}
+
+void cmd_others_look_ahead(cmd_keeper *k) {
+    if (!k->settings->permits || k->count != 1)
+        return;
+    k->looked = true;
+    look(k, k->path);
+}
+
+int cmd_others_refuse(cmd_keeper *k) {
+    bool ahead = k->looked;
+    if (!ahead)
+        look_everywhere(k);
+    int status = await_looks(k);
+    if (status == CMD_OK && ahead && (k->others || !k->looked)) { /* they may have gone while we waited */
+        look_everywhere(k);
+        status = await_looks(k);
+    }
+    if (status || !k->others)
+        return status;
     cmd_error("%s: %s there, and that excludes nobody here: give a lock, permits and an election paths of their own",
               k->path, k->others);
     return CMD_UNAVAILABLE; /* the other one may be gone when a unit starts us again */

@@ -7,8 +7,13 @@
 
 #include "keeper.h"
 
-/* Looks while the keeper holds. So of two that come at once at least one sees the other. A question that nobody can
- * answer stops nobody. CMD_OK, or the result, having said why. The hold may be lost meanwhile. */
+/* Permits: the claim stands in line, so others can see its node from now on. The look goes out now, and the grant need not
+ * wait for it. */
+void cmd_others_look_ahead(cmd_keeper *keeper);
+
+/* Looks while the keeper holds, unless it knows by then that nobody is there. So of two that come at once at least one
+ * sees the other. A question that nobody can answer stops nobody. CMD_OK, or the result, having said why. The hold may be
+ * lost meanwhile. */
 int cmd_others_refuse(cmd_keeper *keeper);
 
 #endif

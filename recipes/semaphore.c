@@ -25,7 +25,7 @@
 /* The size of the first version of the struct. Never changes. */
 #define OPTIONS_FIRST_SIZE (offsetof(pdk_semaphore_options, max_handover_ms) + sizeof(int32_t))
 
-#define LOCKS "/locks"
+#define LOCKS "/" PDK__LOCKS
 #define LEASES "/" PDK__LEASES
 
 struct pdk_semaphore {

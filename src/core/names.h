@@ -19,7 +19,8 @@
 #define PDK__NAME_SIZE 128
 #define PDK__MARK_SIZE 64
 
-/* The directory of a semaphore's permits, below its path. */
+/* The directories of a semaphore, below its path: of those who wait, and of the permits. */
+#define PDK__LOCKS "locks"
 #define PDK__LEASES "leases"
 
 /* From here on a directory warns: its counter ends 2^20 creates later. */

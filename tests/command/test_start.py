@@ -127,10 +127,18 @@ class Start(Case):
         self.assertEqual([each for turn in turns for each in turn if each == LIST], [LIST])
 
     def test_requests_beside_permits(self):
-        """Where permits may be held, it looks, once it holds."""
+        """Where permits may be held, it looks, once it holds: for who waits in line for them, and then for those who have them."""
         self.paddock(0, "run", "--slots", "2", self.path, "--", "true")
         requests = self.count("run", self.path, "--", "true").requests
-        self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, LIST, LIST, DELETE, CLOSE])
+        self.assertEqual([each for each in requests if each not in (WATCH, CHECK)], [CREATE, LIST, LIST, LIST, LIST, DELETE, CLOSE])
+
+    def test_round_trips_of_permits(self):
+        """Other recipes are looked for from the place in line on, and nothing waits for that."""
+        self.paddock(0, "run", "--slots", "2", self.path, "--", "true")
+        turns = self.count("run", "--slots", "2", self.path, "--", "true", late=0.1).turns
+        granted = max(i for i, turn in enumerate(turns) if CREATE in turn)
+        self.assertEqual([each for turn in turns[:granted] for each in turn].count(LIST), 4)
+        self.assertEqual([each for turn in turns[granted:] for each in turn if each in (CREATE, LIST)], [CREATE, LIST])
 
 
 if __name__ == "__main__":
