@@ -135,7 +135,7 @@ class Start(Case):
     def test_round_trips_of_permits(self):
         """Other recipes are looked for from the place in line on, and nothing waits for that."""
         self.paddock(0, "run", "--slots", "2", self.path, "--", "true")
-        turns = self.count("run", "--slots", "2", self.path, "--", "true", late=0.1).turns
+        turns = self.count("run", "--slots", "2", self.path, "--", "true", late=0.3 * SLACK).turns
         granted = max(i for i, turn in enumerate(turns) if CREATE in turn)
         self.assertEqual([each for turn in turns[:granted] for each in turn].count(LIST), 4)
         self.assertEqual([each for turn in turns[granted:] for each in turn if each in (CREATE, LIST)], [CREATE, LIST])
