@@ -453,7 +453,8 @@ bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const c
 static bool tell_operator(const char *text) {
     const char *periods = strstr(text, " has other periods: ");
     if (periods)
-        cmd_error("%.*s has other periods than we: give all machines the same --every, --at and --tz (job --history "
+        cmd_error("%.*s has other periods than this machine: give all machines the same --every, --at and --tz (job "
+                  "--history "
                   "shows the runs)",
                   (int)(periods - text), text);
     else if (g_str_has_prefix(text, "the chroot "))

@@ -56,7 +56,8 @@ static void see(struct pdk__view *view, const struct pdk__child *child, const st
     const char *text = child->text;
     if (child->name.kind == PDK__FOREIGN) {
         view->delays |= strcmp(text, PDK__DELAY_RECORD) == 0;
-        view->mixed |= strcmp(text, PDK__LEASES) == 0 || strcmp(text, PDK__LOCKS) == 0;
+        view->mixed |= strcmp(text, PDK__LEASES) == 0;
+        view->doubtful |= strcmp(text, PDK__LOCKS) == 0;
         return;
     }
     if ((!b->in_queue || child->name.sequence == b->me.sequence) && strcmp(text, viewer->own) == 0) {
@@ -103,6 +104,7 @@ static void view_end(struct pdk__view *view, const struct blockers *b) {
         view->blocker[0] = '\0';
     view->sole = is_sole(view, b);
     view->mixed = view->mixed && excludes(b->me.kind);
+    view->doubtful = view->doubtful && excludes(b->me.kind);
 }
 
 void pdk__children_parse(struct pdk__child *children, const char *const *names, size_t count) {

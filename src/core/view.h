@@ -39,6 +39,7 @@ struct pdk__view {
     bool exchanged_gone;          /* the earlier node does not exist any more: its position in the queue is lost */
     bool delays;                  /* the directory has a lock-delay: core/delay.h */
     bool mixed;                   /* contenders of another recipe, or permits, are there, which our rule never sees */
+    bool doubtful;                /* a directory is there in which claims for permits may wait, as its name says */
     bool beyond_limits;           /* too many children, or a contender's name too long to be handled */
     int32_t ahead;                /* contenders ahead of us, blocking or not */
     bool sole;                    /* the blocker alone is ahead: once it is gone, nobody can be, without a list */

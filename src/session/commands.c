@@ -266,6 +266,12 @@ static void make_view(struct pdk__view *view, const struct pdk__entry *entry, co
         pdk__view_of(view, children, reply->children_count, &viewer);
 }
 
+static enum pdk__company company_of(const struct pdk__view *view) {
+    if (view->mixed)
+        return PDK__COMPANY_MIXED;
+    return view->doubtful ? PDK__COMPANY_UNKNOWN : PDK__COMPANY_NONE;
+}
+
 /* true: the entry lists again, behind the directory's access control list, and hears of that list alone. A server whose
  * two answers never agree would make it list for ever, so it pauses first then. */
 static bool looks_at_access(struct pdk__entry *entry, const struct pdk__reply *reply, struct pdk__event *event) {
@@ -344,7 +350,7 @@ void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply,
     if (reply->result == PDK__OK) {
         make_view(&view, entry, reply, children);
         if (view.listed)
-            entry->company = view.mixed ? PDK__COMPANY_MIXED : PDK__COMPANY_NONE;
+            entry->company = company_of(&view);
         /* A blocker of ours that is being deleted does not count, unless the rule spares some contenders: then its
          * going may change nothing. */
         entry->blocked = view.blocker[0] != '\0' &&

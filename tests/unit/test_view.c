@@ -155,31 +155,34 @@ END_TEST
 START_TEST(another_recipe_is_told) {
     static const struct {
         const char *own, *other;
-        bool mixed;
+        bool mixed, doubtful;
     } seen[] = {
-        {"_c_mine-lock-0000000005", "_c_a-latch-0000000001", true},
-        {"_c_mine-lock-0000000005", "_c_a-latch-0000000009", true},
-        {"_c_mine-__READ__0000000005", "_c_a-latch-0000000001", true},
-        {"_c_mine-latch-0000000005", "_c_a-lock-0000000001", true},
-        {"_c_mine-latch-0000000005", "a__rlock__0000000001", true},
-        {"_c_mine-latch-0000000005", "leases", true},
-        {"_c_mine-lock-0000000005", "leases", true},
-        {"_c_mine-lock-0000000005", "locks", true},
-        {"_c_mine-lock-0000000005", "lock", false},
-        {"_c_mine-lock-0000000005", "_c_a-lock-0000000001", false},
-        {"_c_mine-lock-0000000005", "a__rlock__0000000001", false},
-        {"_c_mine-lock-0000000005", "_c_a-member-0000000001", false},
-        {"_c_mine-lock-0000000005", "_c_a-lease-0000000001", false},
-        {"_c_mine-latch-0000000005", "_c_a-latch-0000000001", false},
-        {"_c_mine-member-0000000005", "_c_a-latch-0000000001", false},
-        {"_c_mine-lease-0000000005", "leases", false},
-        {"", "_c_a-latch-0000000001", false},
+        {"_c_mine-lock-0000000005", "_c_a-latch-0000000001", true, false},
+        {"_c_mine-lock-0000000005", "_c_a-latch-0000000009", true, false},
+        {"_c_mine-__READ__0000000005", "_c_a-latch-0000000001", true, false},
+        {"_c_mine-latch-0000000005", "_c_a-lock-0000000001", true, false},
+        {"_c_mine-latch-0000000005", "a__rlock__0000000001", true, false},
+        {"_c_mine-latch-0000000005", "leases", true, false},
+        {"_c_mine-lock-0000000005", "leases", true, false},
+        {"_c_mine-lock-0000000005", "locks", false, true}, /* it may be a directory of locks */
+        {"_c_mine-latch-0000000005", "locks", false, true},
+        {"_c_mine-member-0000000005", "locks", false, false},
+        {"_c_mine-lock-0000000005", "lock", false, false},
+        {"_c_mine-lock-0000000005", "_c_a-lock-0000000001", false, false},
+        {"_c_mine-lock-0000000005", "a__rlock__0000000001", false, false},
+        {"_c_mine-lock-0000000005", "_c_a-member-0000000001", false, false},
+        {"_c_mine-lock-0000000005", "_c_a-lease-0000000001", false, false},
+        {"_c_mine-latch-0000000005", "_c_a-latch-0000000001", false, false},
+        {"_c_mine-member-0000000005", "_c_a-latch-0000000001", false, false},
+        {"_c_mine-lease-0000000005", "leases", false, false},
+        {"", "_c_a-latch-0000000001", false, false},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(seen); i++) {
         const char *const names[] = {seen[i].other, seen[i].own};
         struct pdk__view view;
         look(&view, names, 2, &(struct pdk__viewer){"_c_mine-", seen[i].own, "", {always, 0}});
-        ck_assert_msg(view.mixed == seen[i].mixed, "%s beside %s", seen[i].own, seen[i].other);
+        ck_assert_msg(view.mixed == seen[i].mixed && view.doubtful == seen[i].doubtful, "%s beside %s", seen[i].own,
+                      seen[i].other);
     }
 }
 END_TEST
