@@ -89,9 +89,12 @@ static pdk_hold *make_node(cmd_doctor *d, pdk_session *session, moment *m) {
     if (!status)
         status = pdk_lock_list(lock, ACQUIRE_MS, &list);
     m->leader_ms = pdk_contenders_since_ms(list, 0);
-    if (status)
-        cmd_doctor_find(d, "lock", CMD_DOCTOR_PATH, cmd_words(pdk_last_error()),
-                        "clocks were not compared: allow this user to create that node, or end the other doctor");
+    g_autofree char *why = status ? cmd_words(pdk_last_error()) : NULL;
+    if (why) /* it begins with the path, as the finding does */
+        cmd_doctor_find(
+            d, "lock", CMD_DOCTOR_PATH,
+            g_strdup(why + (g_str_has_prefix(why, CMD_DOCTOR_PATH ": ") ? strlen(CMD_DOCTOR_PATH ": ") : 0)),
+            "clocks were not compared: allow this user to create that node, or end the other doctor");
     pdk_contenders_free(list);
     pdk_lock_unref(lock);
     return hold;
