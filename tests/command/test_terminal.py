@@ -121,7 +121,12 @@ class Hostile(Terminal):
 
 
 class Waiting(Terminal):
-    def drawn(self, seen):
+    @staticmethod
+    def widen(terminal, columns):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    @staticmethod
+    def drawn(seen):
         return [line for line in re.findall(rb"\r\x1b\[K([^\r]*)", seen) if line]
 
     def test_the_line(self):
@@ -130,7 +135,8 @@ class Waiting(Terminal):
         holder = self.hold("--label", "me")
         others = {"wide": [], "narrow": [], "quiet": ["-q"]}
         begun = {name: self.begin("run", *options, self.path, "--", "echo", "entered") for name, options in others.items()}
-        fcntl.ioctl(begun["narrow"][1], termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+        self.widen(begun["wide"][1], 300)
+        self.widen(begun["narrow"][1], 40)
         wait_for("four in the queue", lambda: len(self.nodes()) == 4)
         seen = {name: self.read(begun[name][1], until=b" s, " if name == "wide" else b"waiting for") for name in ("wide", "narrow")}
         holder.terminate()
@@ -146,6 +152,29 @@ class Waiting(Terminal):
             self.assertTrue(seen[name].endswith(b"\r\x1b[Kentered\r\n"), seen[name])
         self.assertEqual(seen["quiet"], b"entered\r\n")
         self.finish(holder, 143)
+
+    def test_the_line_of_others(self):
+        """Of permits, of several paths, and of a verb that stands in no queue."""
+        self.environment["TERM"] = "xterm"
+        slots, several = self.path + "-s", self.path + "-several"
+        holders = [self.hold("--slots", "2", "--label", name, path=slots) for name in "ab"] + [self.hold(path=several)]
+        waits = ((["run", "--slots", "2", slots, "--", "true"], rf"{slots}: held by \S+:\d+:[ab] and 1 more for \d+ s"),
+                 (["run", self.path + "-free", several, "--", "true"],
+                  rf"{self.path}-free, {several}: {several} is held by \S+:{holders[2].pid} for \d+ s, 1 ahead"),
+                 (["wait", several], rf"{several}: held by \S+:{holders[2].pid} for \d+ s, [12] ahead"))
+        begun = [(self.begin(*arguments), line) for arguments, line in waits]
+        for (_, terminal), _ in begun:
+            self.widen(terminal, 300)
+        seen = [self.read(terminal, until=b"held by") for (_, terminal), _ in begun]
+        for holder in holders:
+            holder.terminate()
+            self.finish(holder, 143)
+        for before, ((pid, terminal), line) in zip(seen, begun):
+            all_of_it = before + self.read(terminal)
+            os.close(terminal)
+            self.assertEqual(self.status(pid), 0, all_of_it)
+            self.assertRegex("\n".join(each.decode() for each in self.drawn(all_of_it)), rf"(?m)^waiting for {line}$")
+            self.assertTrue(all_of_it.endswith(b"\r\x1b[K"), all_of_it)
 
     def test_taken(self):
         """Somebody who sits at a terminal is told; a script has the status."""
