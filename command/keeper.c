@@ -326,7 +326,7 @@ static int tell_refused(const cmd_keeper *k) {
     else if (k->status == PDK_UNAVAILABLE && !k->connected) /* -w, or -n, is over before --connect-timeout */
         return cmd_say_unanswered(k->settings->servers, k->trouble);
     else
-        return cmd_explain(k->path, k->status);
+        return cmd_explain(k->count > 1 ? NULL : k->path, k->status); /* of several the words name one */
     return result;
 }
 

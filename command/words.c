@@ -19,6 +19,8 @@ static const struct {
     {"; pass what pdk_hold_token returned", "; it is PADDOCK_TOKEN"},
     {"every_ms, at_ms and zone", "--every, --at and --tz"},
     {": a limit would be crossed$", ": more contenders stand there than can be shown (5000)"},
+    {"rights\\[\\d+\\] and rights\\[\\d+\\] are both on (.*): name", "\\1: name"},
+    {"; PDK_SESSION_REOPENED tells when.*", ""},
     {"check the digest option", "check --digest-file"},
     {"set accept_unprotected", "give --accept-unprotected"},
     {"PDK_PERMISSION_(\\w+)", "the permission \\1"},
@@ -28,6 +30,7 @@ static const struct {
     {"zookeeper_init: ", ""},
     {"pdk_\\w+: ", ""},
     {"^(/.*?): the access control list of \\1 ", "the access control list of \\1 "},
+    {"^/[^:]*: (/\\S+ (says|has) )", "\\1"},
     {"^hosts: (no server answered|the session timeout)", "\\1"},
     {"^hosts: ", "servers: "},
     {"^text: not a sequencer", "not a sequencer"},
@@ -60,10 +63,10 @@ char *cmd_words(const char *text) {
 }
 
 /* The length of the path with which the words begin, which is the path of the subject, with the chroot, or one below it;
- * 0: they begin otherwise. */
+ * without a subject any path. 0: they begin otherwise. */
 static size_t length_of_path(const char *words, const char *subject) {
     const char *end = *words == '/' ? strstr(words, ": ") : NULL;
-    const char *found = end ? strstr(words, subject) : NULL;
+    const char *found = end ? strstr(words, subject ? subject : "/") : NULL;
     return found && found < end ? (size_t)(end - words) : 0;
 }
 
@@ -71,7 +74,7 @@ char *cmd_why(const char *subject, pdk_status status) {
     const char *text = pdk_last_error();
     const char *denied = status == PDK_NO_PERMISSION ? "permission denied: " : "";
     g_autofree char *words = cmd_words(*text ? text : pdk_status_text(status));
-    size_t path = subject ? length_of_path(words, subject) : 0;
+    size_t path = length_of_path(words, subject);
     if (path)
         return g_strdup_printf("%.*s: %s%s", (int)path, words, denied, words + path + strlen(": "));
     if (!subject || strstr(words, subject))

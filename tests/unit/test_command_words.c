@@ -53,6 +53,10 @@ static const struct {
      "the access control list of /x/a/lock lets b in"},
     {"pdk_lock_list: /a: a limit would be crossed", "/a: more contenders stand there than can be shown (5000)"},
     {"give all the same every_ms, at_ms and zone", "give all the same --every, --at and --tz"},
+    {"pdk_set_acquire_async: rights[0] and rights[1] are both on /a: name each path once", "/a: name each path once"},
+    {"pdk_job_acquire: there is no ZooKeeper session now; PDK_SESSION_REOPENED tells when there is one",
+     "there is no ZooKeeper session now"},
+    {"/s/locks: /s/leases says that there are \"2\" permits", "/s/leases says that there are \"2\" permits"},
     {"hidden from sessions without PDK_PERMISSION_ADMIN", "hidden from sessions without the permission ADMIN"},
     {"zookeeper_init: no thread or descriptor was to be had", "no thread or descriptor was to be had"},
     {"the server refused the credentials; check the digest option, and more",
@@ -77,6 +81,7 @@ START_TEST(the_subject_is_named_once) {
     ck_assert_str_eq(explain("/a", PDK_UNAVAILABLE, "pdk_lock_acquire: /a: late", CMD_UNAVAILABLE), "/a: late");
     ck_assert_str_eq(explain("/a", PDK_UNAVAILABLE, "late", CMD_UNAVAILABLE), "/a: late");
     ck_assert_str_eq(explain(NULL, PDK_INVALID, "late", CMD_USAGE), "late");
+    ck_assert_str_eq(explain(NULL, PDK_NO_PERMISSION, "/b: refused", CMD_DENIED), "/b: permission denied: refused");
     ck_assert_str_eq(explain("/a", PDK_NO_PERMISSION, "/a: ZNOAUTH(-102)", CMD_DENIED),
                      "/a: permission denied: ZNOAUTH(-102)");
     ck_assert_str_eq(explain("/a", PDK_NO_PERMISSION, "it is refused", CMD_DENIED),
