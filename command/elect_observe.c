@@ -9,8 +9,11 @@
 #include <signal.h>
 #include <stdio.h>
 
+enum { LOOK_MS = 10000 };
+
 static void print_leader(const char *identity, int64_t token, void *user) {
-    const cmd_election *e = user;
+    cmd_election *e = user;
+    e->told = true;
     if (!e->keeper.settings->json) {
         g_autofree char *shown = cmd_escape(identity ? identity : "-");
         printf("%" G_GINT64_FORMAT "  %s\n", (gint64)token, shown);
@@ -26,8 +29,20 @@ static void print_leader(const char *identity, int64_t token, void *user) {
     cmd_print_line(out);
 }
 
-static int observe_on(cmd_keeper *k) {
+/* An observer that may not list the directory hears of nobody, and does not say why. */
+static void on_looked(pdk_status status, pdk_contenders *list, void *user) {
+    cmd_election *e = user;
+    pdk_contenders_free(list);
+    if (status != PDK_NO_PERMISSION || e->told)
+        return;
+    e->failed = status;
+    (void)cmd_explain(e->keeper.path, status);
+}
+
+static int observe_on(cmd_election *e) {
+    cmd_keeper *k = &e->keeper;
     int64_t since = cmd_now_ms();
+    (void)pdk_election_leader_async(e->election, LOOK_MS, on_looked, e);
     for (;;) {
         int number = 0;
         int64_t left = k->connected ? 60000 : since + k->settings->connect_timeout_ms - cmd_now_ms();
@@ -36,6 +51,8 @@ static int observe_on(cmd_keeper *k) {
             return CMD_OK;
         if (saw & CMD_SAW_SIGNAL && number == SIGTSTP)
             (void)cmd_keeper_obey(number);
+        if (e->failed)
+            return cmd_status(e->failed);
         int gave_up = cmd_keeper_gives_up(k, since);
         if (gave_up)
             return gave_up;
@@ -59,7 +76,7 @@ int cmd_elect_observe(cmd_election *e) {
     pdk_status made = pdk_election_new(k->session, k->path, &options, &e->election);
     if (!made)
         made = pdk_election_observe(e->election, print_leader, e, NULL, &observer);
-    status = made ? cmd_explain(NULL, made) : observe_on(k);
+    status = made ? cmd_explain(NULL, made) : observe_on(e);
     pdk_observer_close(observer);
     pdk_election_unref(e->election);
     return status;

@@ -187,7 +187,8 @@ class Statuses(Case):
         """A status of its own, whoever asks; and words with the path, once, and without names of the library."""
         self.server.client.ensure_path("/locks")
         self.server.client.create(self.path, acl=[make_digest_acl("alice", "sesame", all=True)])
-        for verb, *rest in (("run", "--", "true"), ("hold",), ("elect", "--", "true"), ("job", "--", "true"), ("show",), ("wait",), ("ask",)):
+        for verb, *rest in (("run", "--", "true"), ("hold",), ("elect", "--", "true"), ("job", "--", "true"), ("show",), ("wait",), ("ask",),
+                            ("elect", "--observe"), ("ls",), ("top",)):
             _, err = self.paddock(80, verb, self.path, *rest)
             refused = err.splitlines()[-1]
             self.assertRegex(refused, rf"permission denied: .*\(-102\)|permission denied: .*access control", verb)
