@@ -52,6 +52,10 @@ MUTANTS = {
         ("int recorded = work->lost ? CMD_OK : finish(k, job, status);", "int recorded = finish(k, job, status);")]),
     "run: what took too long was lost": ("command/work.c", "paddock_run Statuses.test_too_long", [
         ("        return CMD_TOO_LONG;", "        return CMD_LOST;")]),
+    "run: permission that is denied is a server that does not answer": ("command/status.c", "paddock_run Statuses.test_permission_denied", [
+        ("        return CMD_DENIED;", "        return CMD_UNAVAILABLE;")]),
+    "run: the reason for a TERM is told when nothing is left": ("command/work.c", "paddock_loss Loss.test_term_comes_first", [
+        ('        tell_loss(w, "TERM sent");\n', "")]),
     "job: an ask ends in the middle of a try": ("recipes/job.c", "limits", [
         ("    b->last = status == PDK_BUSY && now >= b->until - 2 * AGAIN_NS;", "    b->last = false;")]),
 }
