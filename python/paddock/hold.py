@@ -94,6 +94,12 @@ class Grant:
         """Proof of the hold, for `Session.check_sequencer` of anybody."""
         return text(lib.pdk_hold_sequencer(self._raw))
 
+    @property
+    def mixed(self) -> bool:
+        """May another recipe work at its path? A lock, a semaphore and an election at one path do not exclude each other. False: no
+        other had a node there when ours was made. True: look."""
+        return bool(lib.pdk_hold_is_mixed(self._raw))
+
     def fileno(self) -> int:
         """A descriptor that turns readable when it is lost: for select. Never read or close it."""
         found = int(lib.pdk_hold_fd(self._raw))

@@ -32,6 +32,7 @@ class Locks(Case):
             self.assertEqual(hold.reason, paddock.Reason.NONE)
             hold.ensure(0.5)
             self.assertIn("valid", repr(hold))
+            self.assertFalse(hold.mixed)
             self.assertEqual(lock.holder().token, hold.token)
             self.assertTrue(self.session.check_sequencer(hold.sequencer))
         self.assertFalse(hold.valid)
