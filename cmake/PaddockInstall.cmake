@@ -26,6 +26,18 @@ install(FILES
     cmake/FindZooKeeper.cmake
     DESTINATION "${package_dir}" COMPONENT development)
 
+# The same in the Common Package Specification (CPS), for other build systems, where CMake can write it. Static libraries are not in
+# it: the files of what they need are pkg-config's.
+set(cps_default OFF)
+if(CMAKE_VERSION VERSION_GREATER_EQUAL 4.3)
+    set(cps_default ON)
+endif()
+option(PDK_CPS "Install paddock.cps, which takes CMake 4.3" ${cps_default})
+if(PDK_CPS)
+    install(PACKAGE_INFO paddock EXPORT paddock-targets VERSION "${PROJECT_VERSION}" LICENSE "Apache-2.0"
+        DESCRIPTION "${PROJECT_DESCRIPTION}" COMPONENT development)
+endif()
+
 # pkg-config knows the path of its own file. The prefix is relative to that, and the other paths are relative to the prefix.
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 cmake_path(IS_ABSOLUTE CMAKE_INSTALL_LIBDIR libdir_is_absolute)
