@@ -124,6 +124,7 @@ JUDGES = {
     "number": Judge("tests/unit/test_number.c", "tests/support/common/*.c", "src/grant/number.c", "src/core/*.c", "src/base/*.c",
                     packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "stripes": check_program("tests/unit/test_stripes.c", "tests/support/common/*.c"),
+    "client": check_program("tests/unit/test_client.c", "tests/support/common/*.c"),
     "striped_lock": server_program("tests/integration/test_striped.c", "tests/integration/refused.c"),
     "member_data": check_program("tests/fakes/test_driver_group_data.c", *DRIVER_BENCH, *SUPPORT),
     "data": server_program("tests/integration/test_data.c"),
