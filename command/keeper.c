@@ -261,7 +261,7 @@ int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
                   k->settings->servers);
         return CMD_DENIED;
     }
-    bool over = cmd_now_ms() >= since + k->settings->connect_timeout_ms || cmd_is_too_short(k->trouble);
+    bool over = cmd_now_ms() >= since + k->settings->connect_timeout_ms || cmd_is_useless(k->trouble);
     return k->connected || !over ? CMD_OK : cmd_say_unanswered(k->settings->servers, k->trouble);
 }
 

@@ -27,8 +27,9 @@ static const char *shortage(void) {
                     : NULL;
 }
 
-bool cmd_is_too_short(const char *trouble) {
-    return trouble && g_str_has_prefix(trouble, "the negotiated session timeout");
+bool cmd_is_useless(const char *trouble) {
+    return trouble && (g_str_has_prefix(trouble, "the negotiated session timeout") ||
+                       g_str_has_prefix(trouble, "the server is no ZooKeeper"));
 }
 
 /* Try the first servers once more, for a moment: the library does not say why it has no connection. g_free it. */
@@ -57,7 +58,7 @@ int cmd_say_unanswered(const char *servers, const char *trouble) {
         cmd_error("%s cannot be asked: %s", servers, lacks);
         return CMD_SOFTWARE;
     }
-    if (cmd_is_too_short(trouble))
+    if (cmd_is_useless(trouble))
         cmd_error("%s: %s", servers, why);
     else
         cmd_error("no server of %s answers (%s); look at -s, and whether they run", servers, why);

@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* Did the servers give a session that can carry no lease? By the trouble that the library tells, or NULL. */
-bool cmd_is_too_short(const char *trouble);
+/* Did the servers answer, and can no session of theirs be used: it would carry no lease, or they are no ZooKeeper? By the
+ * trouble that the library tells, or NULL. */
+bool cmd_is_useless(const char *trouble);
 /* Says why no server of the list answers: by the trouble that the library has told, or, where that is NULL, by another
  * look at the first of them, which takes half a second at most; or names the resource that the system is short of. The
  * result. */

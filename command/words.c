@@ -31,7 +31,7 @@ static const struct {
     {"pdk_\\w+: ", ""},
     {"^(/.*?): the access control list of \\1 ", "the access control list of \\1 "},
     {"^/[^:]*: (/\\S+ (says|has) )", "\\1"},
-    {"^hosts: (no server answered|the session timeout)", "\\1"},
+    {"^hosts: (no server answered|the session timeout|the server is no)", "\\1"},
     {"^hosts: ", "servers: "},
     {"^text: not a sequencer", "not a sequencer"},
     {"^node: ", ""},

@@ -30,6 +30,7 @@ static const struct {
     {"hosts: no server answered within connect_timeout_ms (300 ms); 127.0.0.1:1: refused",
      "no server answered within 300 ms; 127.0.0.1:1: refused"},
     {"hosts: empty; write more", "servers: empty; write more"},
+    {"hosts: the server is no ZooKeeper, and more", "the server is no ZooKeeper, and more"},
     {"pdk_session_break: node: x is no contender's name", "x is no contender's name"},
     {"pdk_session_check_sequencer: text: not a sequencer; pass what pdk_hold_sequencer returned",
      "not a sequencer; it is PADDOCK_SEQUENCER, as one word, in quotes"},
