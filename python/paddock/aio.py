@@ -33,6 +33,7 @@ from .sets import BaseSet, SetHold, sessions
 from .striped import BaseStriped, Key, stripe_of
 
 Value = TypeVar("Value")
+Granted = TypeVar("Granted", bound=Grant)
 Held = TypeVar("Held", bound=Kept)
 Released = TypeVar("Released", bound=Owned)
 
@@ -415,15 +416,15 @@ class Striped(BaseStriped):
         return Lock._from(*self._lock(stripe))
 
 
-class Term(Generic[Value]):
+class Term(Generic[Granted]):
     """The present grant of a candidate or a member, and the tasks that wait for one."""
 
     def __init__(self) -> None:
-        self.grant: Optional[Value] = None
+        self.grant: Optional[Granted] = None
         self.joined = False
-        self.waiting: "SetOf[asyncio.Future[Value]]" = set()
+        self.waiting: "SetOf[asyncio.Future[Granted]]" = set()
 
-    def begun(self, grant: Value) -> None:
+    def begun(self, grant: Granted) -> None:
         self.grant = grant
         for future in self.waiting:
             if not future.done():
@@ -438,12 +439,12 @@ class Term(Generic[Value]):
             if not future.done():
                 future.set_exception(failure)
 
-    async def wait(self, timeout: Optional[float], what: str) -> Value:
-        if self.grant is not None:
-            return self.grant
+    async def wait(self, timeout: Optional[float], what: str) -> Granted:
         if not self.joined:
             raise error(lib.PDK_NOT_HELD, f"{what} was not joined, or was left")
-        future: "asyncio.Future[Value]" = asyncio.get_running_loop().create_future()
+        if self.grant is not None and self.grant.valid:  # its end may not be told yet
+            return self.grant
+        future: "asyncio.Future[Granted]" = asyncio.get_running_loop().create_future()
         self.waiting.add(future)
         try:
             return await asyncio.wait_for(future, timeout)

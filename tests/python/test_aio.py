@@ -190,6 +190,11 @@ class Loop(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(told[-1], "cancelled")
         with self.assertRaises(paddock.NotHeld):
             await election.wait(0)
+        election.join()
+        first = await election.wait()
+        election.resign()
+        self.assertGreater((await election.wait()).token, first.token)
+        election.leave()
 
     async def test_member(self):
         views = []
