@@ -10,7 +10,7 @@ from typing import Any, Callable, List, Optional, Type
 
 from ._calls import acquired, bounded_check, called, check, error, ffi, given, lib, ms, options, run, seconds, text
 from .contenders import Contender, contenders, listed
-from .errors import Canceled, Error
+from .errors import Canceled, Error, NotHeld
 from .hold import Grant, Lent, Reason
 from .lock import Naming, Recipe
 from .session import BaseSession
@@ -131,7 +131,10 @@ class Election(BaseElection):
                 return
             function(*arguments, **named)
         finally:
-            self.leave()
+            try:
+                self.leave()
+            except NotHeld:
+                pass  # it cannot be a candidate any more, as the session's end has it
 
     def leader(self, timeout: Optional[float] = 10.0) -> Optional[Contender]:
         """The leader, with the data that it has published; None when nobody leads."""

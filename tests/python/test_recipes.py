@@ -196,6 +196,12 @@ class Elections(Case):
         election.wait()
         session.close()
         self.assertIsInstance(failed[0], paddock.Closed)
+        with self.assertRaises(paddock.Closed):
+            paddock.Election(session, self.path)
+        with opened() as other:
+            election = paddock.Election(other, self.path)
+            with self.assertRaises(ZeroDivisionError):
+                election.run(lambda: [other.close(), 1 // 0])
         del election
         gc.collect()  # without a warning
 
