@@ -141,7 +141,7 @@ static bool comes_to_front(guardian *g) {
 static void stand_still(guardian *g, int number) {
     bool wants_terminal = number == SIGTTIN || number == SIGTTOU;
     g->stopped = true;
-    if (g->told) {
+    if (g->told && !g->stop_ordered) {
         go_on(g);
     } else if (number == SIGTSTP && !g->stop_ordered && g->keepers_group && cmd_terminals_group() == g->family.group) {
         go_on(g);
@@ -236,14 +236,14 @@ static void start(guardian *g, cmd_message *order) {
 static bool ends(int number) { return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT; }
 
 static void forward(guardian *g, int number) {
-    reap(g); /* it may have stopped just now */
-    if (!g->runs)
+    reap(g);                                          /* it may have stopped just now */
+    if (!g->runs || (g->termed && number == SIGSTOP)) /* its time to end is short */
         return;
     g->told = g->told || number == SIGTERM;
     g->stop_ordered = g->stop_ordered || number == SIGTSTP || number == SIGSTOP;
     if (number != SIGCONT)
         cmd_family_signal(&g->family, number);
-    if (number == SIGCONT || (g->stopped && ends(number)))
+    if (number == SIGCONT || ((g->stopped || g->stop_ordered) && ends(number)))
         go_on(g);
     if (number == SIGTERM)
         look_for_strangers(g);

@@ -21,7 +21,7 @@ static void on_suspended(int64_t left_ms, void *user) {
     cmd_lease_tell(&w->lease, "suspended");
     if (w->gone || w->told)
         what = NULL;
-    if (what && strcmp(what, "stop") == 0) {
+    if (what && strcmp(what, "stop") == 0 && !w->ending) {
         w->stopped = true;
         cmd_guard_order(&w->guard, CMD_FORWARD, SIGSTOP);
         cmd_say("the connection is lost: the command is stopped until it is back (--on-suspend=stop)");
@@ -200,6 +200,7 @@ static bool hear(cmd_work *w) {
         tell_loss(w, "the command is not started");
         break;
     case CMD_ENDED:
+        w->ending = true;
         cmd_tell("the command has ended; what it left behind is ended now");
         break;
     default:
@@ -244,7 +245,7 @@ static void handle_loss(cmd_work *w) {
 static void handle_time(cmd_work *w) {
     if (w->too_long || cmd_now_ms() < w->deadline)
         return;
-    w->too_long = true;
+    w->too_long = w->ending = true;
     cmd_error("--max-hold is over: TERM sent");
     cmd_guard_order(&w->guard, CMD_END, MAX_HOLD_GRACE_MS);
 }
@@ -323,7 +324,7 @@ int cmd_work_open(cmd_work *w, cmd_keeper *keeper, char **const *commands) {
 int cmd_work_run(cmd_work *w, int index) {
     int64_t most = w->keeper->settings->max_hold_ms;
     w->group = 0;
-    w->gone = w->lost = w->told = w->told_kill = w->too_long = w->asked = w->stopped = false;
+    w->gone = w->lost = w->told = w->told_kill = w->ending = w->too_long = w->asked = w->stopped = false;
     w->refused = w->status = w->terminated_by = w->unkillable = 0;
     w->deadline = most >= 0 ? cmd_now_ms() + most : INT64_MAX;
     /* The moments of another hold are over. */
@@ -342,8 +343,10 @@ int cmd_work_run(cmd_work *w, int index) {
 }
 
 void cmd_work_end(cmd_work *w, int kill_after_ms) {
-    if (!w->gone)
-        cmd_guard_order(&w->guard, CMD_END, kill_after_ms);
+    if (w->gone)
+        return;
+    w->ending = true;
+    cmd_guard_order(&w->guard, CMD_END, kill_after_ms);
 }
 
 int cmd_work_status(const cmd_work *w, const char *name) {

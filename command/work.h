@@ -22,6 +22,7 @@ typedef struct {
     /* Of the last command. */
     bool gone, lost, too_long, asked;
     bool told, told_kill; /* why it is lost; that KILL was needed */
+    bool ending;          /* it got TERM, with a KILL to come; or what it left behind did */
     int refused;          /* errno; 0: it was started */
     int status;           /* as by waitpid */
     int terminated_by;    /* TERM, INT or QUIT, when it got one; 0 */

@@ -69,6 +69,25 @@ class Loss(Case):
         process.kill()
         wait_for("their death", lambda: not any(map(alive, pids)))
 
+    def begin_deaf(self, *options):
+        """It says which signals it gets, and goes on."""
+        self.environment["PADDOCK_SERVERS"] = self.server.link
+        process = self.start("run", "--session-timeout", 8, *options, self.path, "--", "sh", "-c",
+                             "trap 'echo termed' TERM; trap 'echo reloaded' HUP; echo $$; while :; do sleep 0.02; done")
+        return process, int(process.stdout.readline())
+
+    def test_suspended_after_term(self):
+        """A command that has outlived a TERM stands still for the connection as any other."""
+        process, pid = self.begin_deaf("--on-suspend=stop")
+        process.terminate()
+        self.assertEqual(process.stdout.readline(), "termed\n")
+        self.server.order("cut victim")
+        wait_for("a stopped command", lambda: state(pid) == "T")
+        self.server.order("heal victim")
+        wait_for("a running command", lambda: state(pid) != "T")
+        process.kill()
+        wait_for("its death", lambda: not alive(pid))
+
     def test_ended_at_once(self):
         """--on-suspend=term: not later, with a session timeout that leaves time."""
         process, _ = self.begin("--on-suspend=term", "--session-timeout", 4, body=f"trap 'date +%s%N >> {self.file('end')}; exit' TERM")
