@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum { LEFTOVERS_MS = 2000, FIRST_LOOK_MS = 100, LAST_LOOK_MS = 10000, AGAIN_MS = 10, REFUSED_MS = 100, REFUSALS = 10 };
-enum { FRONT_MS = 200 };
+enum { FRONT_MS = 200, TSTP_MS = 1000 };
 
 typedef struct {
     int channel; /* -1: there is no keeper any more */
@@ -34,7 +34,8 @@ typedef struct {
     bool termed, killed; /* it got TERM; it gets KILL */
     bool told;           /* it got TERM, which may be one that is passed on */
     bool stopped;        /* it stands still, */
-    bool stop_ordered;   /* by an order */
+    bool stop_ordered;   /* until the connection is back */
+    int64_t tstp_until;  /* a stop by TSTP comes from the one that was passed on */
     int64_t front_at;    /* it stands still since it wants the terminal: the next look whether it has that */
     int64_t kill_at;     /* by an order, or for processes that the command left behind */
     int64_t again_at;    /* of the next KILL */
@@ -125,6 +126,7 @@ static void go_on(guardian *g) {
     cmd_family_signal(&g->family, SIGCONT);
     g->stopped = g->stop_ordered = false;
     g->front_at = INT64_MAX;
+    g->tstp_until = 0;
 }
 
 /* A shell that has the keeper as a job that runs brings it to the foreground (fg), and sends no signal. */
@@ -138,17 +140,24 @@ static bool comes_to_front(guardian *g) {
     return comes;
 }
 
+/* By Ctrl-Z, and not by a TSTP to the keeper, which some commands survive. */
+static bool is_by_terminal(const guardian *g, int number) {
+    return number == SIGTSTP && !g->stop_ordered && cmd_now_ms() >= g->tstp_until && g->keepers_group &&
+           cmd_terminals_group() == g->family.group;
+}
+
 static void stand_still(guardian *g, int number) {
     bool wants_terminal = number == SIGTTIN || number == SIGTTOU;
     g->stopped = true;
     if (g->told && !g->stop_ordered) {
         go_on(g);
-    } else if (number == SIGTSTP && !g->stop_ordered && g->keepers_group && cmd_terminals_group() == g->family.group) {
+    } else if (is_by_terminal(g, number)) {
         go_on(g);
         tell_stop(g, CMD_WENT_ON, number);
     } else if (!wants_terminal || !comes_to_front(g)) {
         if (!wants_terminal)
             cmd_pass_terminal(g->family.group, g->keepers_group);
+        g->tstp_until = 0;
         tell_stop(g, CMD_STOPPED, number);
     }
 }
@@ -211,6 +220,7 @@ static void start(guardian *g, cmd_message *order) {
     g->termed = g->killed = g->saw_stranger = g->told = g->stopped = g->stop_ordered = false;
     g->unkillable = g->refusals = 0;
     g->kill_at = g->front_at = INT64_MAX;
+    g->tstp_until = 0;
     if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order came late, so nothing begins now */
         cmd_forget_hold();
         atomic_store(&g->moments->over, true);
@@ -240,7 +250,9 @@ static void forward(guardian *g, int number) {
     if (!g->runs || (g->termed && number == SIGSTOP)) /* its time to end is short */
         return;
     g->told = g->told || number == SIGTERM;
-    g->stop_ordered = g->stop_ordered || number == SIGTSTP || number == SIGSTOP;
+    g->stop_ordered = g->stop_ordered || number == SIGSTOP;
+    if (number == SIGTSTP)
+        g->tstp_until = cmd_now_ms() + TSTP_MS;
     if (number != SIGCONT)
         cmd_family_signal(&g->family, number);
     if (number == SIGCONT || ((g->stopped || g->stop_ordered) && ends(number)))

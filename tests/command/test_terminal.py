@@ -265,13 +265,17 @@ class Keys(Terminal):
         os.close(terminal)
         self.assertEqual(self.status(pid), 76)
 
-    def test_foreground(self):
-        """A job of a shell that wants the terminal in the background stands still until fg, for which a shell that takes the job for
-        running sends no signal."""
+    def begin_shell(self):
         pid, terminal = pty.fork()
         if pid == 0:
             os.execve("/bin/bash", ["bash", "--norc", "--noediting", "-i"], dict(self.environment, PS1="", HISTFILE=""))
         self.addCleanup(self.reap, pid)
+        return pid, terminal
+
+    def test_foreground(self):
+        """A job of a shell that wants the terminal in the background stands still until fg, for which a shell that takes the job for
+        running sends no signal."""
+        pid, terminal = self.begin_shell()
         os.write(terminal, f"{PADDOCK} run {self.path} -- sh -c 'read word; echo we have $word' &\n".encode())
         words = b"the command wants the terminal, and stands still until it is in the foreground (fg)"
         self.assertIn(words, self.read(terminal, until=words))
@@ -283,6 +287,22 @@ class Keys(Terminal):
         self.status(pid)
         os.close(terminal)
         self.assert_no_node()
+
+    def test_ctrl_z_after_a_tstp(self):
+        """TSTP to paddock, which its command survives, is no order for a Ctrl-Z later on."""
+        pid, terminal = self.begin("run", self.path, "--", "sh", "-c",
+                                   "trap 'echo survived' TSTP; echo the-command $$; read word; trap - TSTP; echo as before; exec sleep 60")
+        command = self.command_of(terminal)
+        os.kill(pid, signal.SIGTSTP)
+        self.assertIn(b"survived", self.read(terminal, until=b"survived"))
+        time.sleep(1.1)
+        os.write(terminal, b"\n")
+        self.read(terminal, until=b"as before")
+        self.press(terminal, CTRL_Z, b"Ctrl-Z is refused: the command holds " + self.path.encode())
+        wait_for("a running command", lambda: state(command) == "S")
+        os.write(terminal, CTRL_C)
+        self.assertEqual(self.status(pid), 128 + signal.SIGINT)
+        os.close(terminal)
 
     def test_running(self):
         pid, terminal = self.begin("run", self.path, "--", "sh", "-c", f"echo $$ > {self.file('pid')}; sleep 60 & wait")
