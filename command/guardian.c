@@ -242,8 +242,11 @@ static void start(guardian *g, cmd_message *order) {
     tell(g, CMD_STARTED, pid);
 }
 
-/* A signal that ends most programs. One that stands still would not get it. */
-static bool ends(int number) { return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT; }
+/* A signal that ends most programs. One that stands still would not get it. Many reload at a HUP, which can wait for the
+ * connection. */
+static bool ends(const guardian *g, int number) {
+    return number == SIGTERM || number == SIGINT || number == SIGQUIT || (number == SIGHUP && !g->stop_ordered);
+}
 
 static void forward(guardian *g, int number) {
     reap(g);                                          /* it may have stopped just now */
@@ -255,7 +258,7 @@ static void forward(guardian *g, int number) {
         g->tstp_until = cmd_now_ms() + TSTP_MS;
     if (number != SIGCONT)
         cmd_family_signal(&g->family, number);
-    if (number == SIGCONT || ((g->stopped || g->stop_ordered) && ends(number)))
+    if (number == SIGCONT || ((g->stopped || g->stop_ordered) && ends(g, number)))
         go_on(g);
     if (number == SIGTERM)
         look_for_strangers(g);

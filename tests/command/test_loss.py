@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """`paddock run` when the lock is lost, or paddock itself is killed: nothing of the command outlives the lock."""
 import os
+import pathlib
 import re
 import signal
 import unittest
@@ -10,6 +11,11 @@ from bench import SLACK, Case, alive, children, state, wait_for
 
 # It stops itself, as a command is stopped by somebody. What gets TERM and goes on has the time to say so.
 STOPS = "trap 'echo cleaned; exit 9' TERM; trap 'echo ended; exit 8' INT; echo $$; kill -STOP $$; while :; do sleep 0.02; done"
+
+
+def pends(pid, number):
+    found = re.search(r"ShdPnd:\s*([0-9a-f]+)", pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))
+    return int(found[1], 16) >> (number - 1) & 1
 
 
 class Loss(Case):
@@ -81,12 +87,28 @@ class Loss(Case):
         process, pid = self.begin_deaf("--on-suspend=stop")
         process.terminate()
         self.assertEqual(process.stdout.readline(), "termed\n")
-        self.server.order("cut victim")
+        self.server.order("reset victim")
         wait_for("a stopped command", lambda: state(pid) == "T")
         self.server.order("heal victim")
         wait_for("a running command", lambda: state(pid) != "T")
         process.kill()
         wait_for("its death", lambda: not alive(pid))
+
+    def test_signals_of_a_suspended_one(self):
+        """HUP is a reload to many, and has to wait; TERM continues what stands still for the connection."""
+        process, pid = self.begin_deaf("--on-suspend=stop")
+        self.server.order("reset victim")
+        wait_for("a stopped command", lambda: state(pid) == "T")
+        process.send_signal(signal.SIGHUP)
+        wait_for("a HUP that waits", lambda: pends(pid, signal.SIGHUP))
+        self.assertEqual(state(pid), "T")
+        self.server.order("heal victim")
+        self.assertEqual(process.stdout.readline(), "reloaded\n")
+        self.server.order("reset victim")
+        wait_for("a stopped command", lambda: state(pid) == "T")
+        process.terminate()
+        self.assertEqual(process.stdout.readline(), "termed\n")
+        self.server.order("heal victim")
 
     def test_ended_at_once(self):
         """--on-suspend=term: not later, with a session timeout that leaves time."""

@@ -22,7 +22,7 @@ MUTANTS = {
          "    if (false) { /* it has lapsed unnoticed: on_lost is not called any more */\n"
          "        set_lose")]),
     "guardian: a command that stands still gets TERM alone": ("command/guardian.c", "paddock_loss Loss.test_stopped_gets_cont_after_term", [
-        ("&& ends(number)))", "&& ends(number) && !g->told))")]),
+        ("&& ends(g, number)))", "&& ends(g, number) && !g->told))")]),
     "guardian: it waits until a keeper that stands still has read": ("command/guardian.c", "paddock_terminal Keys.test_stops_without_end", [
         (" && unread <= UNREAD)", ")")]),
     "elect: a check that took too long has succeeded": ("command/hooks.c", "paddock_elect Hooks.test_a_check_that_ends_well_too_late", [
