@@ -190,6 +190,11 @@ static bool lead(cmd_election *e, char **command, int *status) {
         give_back(e);
         return *status != CMD_OK;
     }
+    if (!pdk_hold_is_valid(k->hold)) { /* likewise */
+        cmd_error("the leadership of %s is lost (%s) before anything could start", k->path, cmd_keeper_why_lost(k));
+        give_back(e);
+        return false;
+    }
     cmd_say("we lead %s, token %" G_GINT64_FORMAT, k->path, (gint64)pdk_hold_token(k->hold));
     if (e->on_elected) {
         *status = cmd_work_run(&e->work, GATE);

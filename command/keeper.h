@@ -35,6 +35,7 @@ typedef struct {
     bool elects;                 /* the hold is a leader's */
     bool looked;                 /* for other recipes, since our node stands */
     int looks;                   /* unanswered looks for other recipes at a path */
+    bool unanswered;             /* no server has answered one of them in time */
     char *others;                /* "… holds …": another one that was found, or NULL */
     bool looks_outside;          /* at the first connection */
     bool inside;                 /* this program runs under a hold that it would wait for */

@@ -16,6 +16,7 @@ static void found(cmd_keeper *k, pdk_status status, pdk_contenders *list, const 
     k->looks--;
     if (status != PDK_OK)
         k->looked = false;
+    k->unanswered = k->unanswered || status == PDK_UNAVAILABLE || status == PDK_TIMEOUT;
     if (status == PDK_OK && pdk_contenders_count(list) > 0 && !k->others) {
         const char *who = pdk_contenders_identity(list, 0);
         k->others = g_strdup_printf("%s holds %s", *who ? who : "somebody", what);
@@ -98,6 +99,7 @@ static void look(cmd_keeper *k, const char *path) {
 
 static void look_everywhere(cmd_keeper *k) {
     g_clear_pointer(&k->others, g_free);
+    k->unanswered = false;
     for (size_t i = 0; i < cmd_keeper_parts(k); i++)
         if (pdk_hold_is_mixed(cmd_keeper_part(k, i)))
             look(k, cmd_keeper_part_path(k, i));
@@ -115,6 +117,16 @@ static int await_looks(cmd_keeper *k) {
     return CMD_OK;
 }
 
+/* No answer does not mean that nobody is there. So it is asked again, for as long as the hold stands. */
+static int look_until_answered(cmd_keeper *k) {
+    int status;
+    do {
+        look_everywhere(k);
+        status = await_looks(k);
+    } while (status == CMD_OK && k->unanswered && !k->others && cmd_keeper_is_valid(k));
+    return status;
+}
+
 void cmd_others_look_ahead(cmd_keeper *k) {
     if (!k->settings->permits || k->count != 1)
         return;
@@ -124,13 +136,9 @@ void cmd_others_look_ahead(cmd_keeper *k) {
 
 int cmd_others_refuse(cmd_keeper *k) {
     bool ahead = k->looked;
-    if (!ahead)
-        look_everywhere(k);
-    int status = await_looks(k);
-    if (status == CMD_OK && ahead && (k->others || !k->looked)) { /* they may have gone while we waited */
-        look_everywhere(k);
-        status = await_looks(k);
-    }
+    int status = ahead ? await_looks(k) : look_until_answered(k);
+    if (status == CMD_OK && ahead && (k->others || !k->looked)) /* they may have gone while we waited */
+        status = look_until_answered(k);
     if (status || !k->others)
         return status;
     cmd_error("%s: %s there, and that excludes nobody here: give a lock, permits and an election paths of their own",

@@ -12,8 +12,8 @@
 void cmd_others_look_ahead(cmd_keeper *keeper);
 
 /* Looks while the keeper holds, unless it knows by then that nobody is there. So of two that come at once at least one
- * sees the other. A question that nobody can answer stops nobody. CMD_OK, or the result, having said why. The hold may be
- * lost meanwhile. */
+ * sees the other. A question without an answer is asked again until the hold is lost, and then the result is CMD_OK. One
+ * that is refused stops nobody. CMD_OK, or another result, having said why. */
 int cmd_others_refuse(cmd_keeper *keeper);
 
 #endif

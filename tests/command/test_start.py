@@ -6,10 +6,11 @@ import re
 import shutil
 import struct
 import subprocess
+import threading
 import time
 import unittest
 
-from bench import BUILD, PADDOCK, SLACK, WITHOUT_HTTP, Case, Packets, wait_for
+from bench import BUILD, PADDOCK, PATIENCE, SLACK, WITHOUT_HTTP, Case, Packets, Server, wait_for
 
 DELETE, CREATE, LIST, CLOSE = 2, 15, 8, -11
 # By the clock: the watch of the own node, and the renewals.
@@ -38,7 +39,28 @@ class Counter(Packets):
         return body
 
 
+class Silent(Packets):
+    """It passes on nothing more up to the server for a while, from the second list on: the look for other recipes."""
+
+    def __init__(self, hosts, seconds):
+        super().__init__(hosts)
+        self.seconds, self.lists, self.silent = seconds, 0, threading.Event()
+
+    def pass_on(self, body, asked, up):
+        self.lists += up and struct.unpack(">ii", body[:8])[1] == LIST
+        if up and self.lists == 2 and not self.silent.is_set():
+            self.silent.set()
+            time.sleep(self.seconds)
+        return body
+
+
 class Start(Case):
+    @classmethod
+    def setUpClass(cls):
+        """Leases longer than a look has time for its answer."""
+        cls.server = Server("--max-session", "30000")
+        cls.addClassCleanup(cls.server.stop)
+
     def loaded(self, process):
         """The libraries that are slow, of those that the process has."""
         maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text(encoding="utf-8")
@@ -139,6 +161,20 @@ class Start(Case):
         granted = max(i for i, turn in enumerate(turns) if CREATE in turn)
         self.assertEqual([each for turn in turns[:granted] for each in turn].count(LIST), 4)
         self.assertEqual([each for turn in turns[granted:] for each in turn if each in (CREATE, LIST)], [CREATE, LIST])
+
+    def test_a_look_without_an_answer(self):
+        """It is asked again, as long as the lease stands: no answer does not mean that nobody is there."""
+        leader = self.start("elect", self.path, "--", "sh", "-c", "echo ready; exec sleep 60")
+        self.assertEqual(leader.stdout.readline(), "ready\n")
+        way = Silent(self.server.hosts, 6)
+        self.addCleanup(way.close)
+        process = self.start("run", "--session-timeout", 30, self.path, "--", "echo", "entered",
+                             env=dict(self.environment, PADDOCK_SERVERS=way.hosts))
+        self.assertTrue(way.silent.wait(PATIENCE))
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(out, "")
+        self.assertIn(process.returncode, (69, 76), err)  # 76: on a slow machine the lease ends first
+        self.assertRegex(err, rf"{self.path}: \S+:{leader.pid} holds the leadership|is lost \(LEASE\) before anything could start")
 
 
 if __name__ == "__main__":
