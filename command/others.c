@@ -21,6 +21,11 @@ static void found(cmd_keeper *k, pdk_status status, pdk_contenders *list, const 
         const char *who = pdk_contenders_identity(list, 0);
         k->others = g_strdup_printf("%s holds %s", *who ? who : "somebody", what);
     }
+    /* The list behind our own node has shown others then. A claim for permits takes no list of the path. So there it may
+     * be the list that is refused, which says nothing of others. */
+    if (status == PDK_NO_PERMISSION && !k->settings->permits && !k->others)
+        k->others =
+            g_strdup_printf("somebody, who may not be seen (an access control list forbids it), holds %s", what);
     pdk_contenders_free(list);
 }
 

@@ -13,7 +13,7 @@ void cmd_others_look_ahead(cmd_keeper *keeper);
 
 /* Looks while the keeper holds, unless it knows by then that nobody is there. So of two that come at once at least one
  * sees the other. A question without an answer is asked again until the hold is lost, and then the result is CMD_OK. One
- * that is refused stops nobody. CMD_OK, or another result, having said why. */
+ * that is refused by an access control list counts as somebody, unless we hold permits. CMD_OK, or another result, having said why. */
 int cmd_others_refuse(cmd_keeper *keeper);
 
 #endif

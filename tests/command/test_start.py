@@ -9,6 +9,9 @@ import subprocess
 import threading
 import time
 import unittest
+import uuid
+
+from kazoo.security import make_acl
 
 from bench import BUILD, PADDOCK, PATIENCE, SLACK, WITHOUT_HTTP, Case, Packets, Server, wait_for
 
@@ -175,6 +178,21 @@ class Start(Case):
         self.assertEqual(out, "")
         self.assertIn(process.returncode, (69, 76), err)  # 76: on a slow machine the lease ends first
         self.assertRegex(err, rf"{self.path}: \S+:{leader.pid} holds the leadership|is lost \(LEASE\) before anything could start")
+
+    def test_a_look_that_is_refused(self):
+        """The list shows a leader, and its node may not be read: it counts as somebody, since nobody else has such a node."""
+        names = []
+        for path, kind in ((self.path, "latch-"), (self.path + "-slots/locks", "lock-")):
+            self.server.client.ensure_path(path)
+            names.append(self.server.client.create(f"{path}/_c_{uuid.uuid4()}-{kind}", b"", acl=[make_acl("world", "anyone", delete=True)],
+                                                   ephemeral=True, sequence=True))
+        for path, word in ((self.path, "the leadership"), (self.path + "-slots", "a place in line")):
+            out, err = self.paddock(69, "run", path, "--", "echo", "entered")
+            self.assertEqual(out, "")
+            self.assertRegex(err, rf"{path}: somebody, who may not be seen \(an access control list forbids it\), holds {word}")
+        for name in names:
+            self.server.client.delete(name)
+        self.paddock(0, "run", self.path, "--", "true")
 
 
 if __name__ == "__main__":
