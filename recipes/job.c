@@ -211,14 +211,14 @@ static pdk_status skipped(struct asking *b, const struct pdk__job_record *record
                      (long long)next);
 }
 
-/* Set the periods as this process has them, for a run that starts then. */
-static void set_periods(const pdk_job *job, struct pdk__job_run *run) {
+/* Set the periods as this process has them, from that moment on. */
+static void set_periods(const pdk_job *job, struct pdk__job_run *run, int64_t from) {
     run->every = job->options.every_ms;
     run->edge = job->options.at_ms;
     if (!job->zone)
         return;
-    struct pdk__job_period period = job->scheduled ? pdk__job_cron_period(job->zone, &job->cron, run->start)
-                                                   : pdk__job_period_at(job->zone, run->edge, run->every, run->start);
+    struct pdk__job_period period = job->scheduled ? pdk__job_cron_period(job->zone, &job->cron, from)
+                                                   : pdk__job_period_at(job->zone, run->edge, run->every, from);
     run->every = period.next;
     run->edge = MIN(period.end, PDK__JOB_LATEST);
 }
@@ -227,7 +227,7 @@ static void set_periods(const pdk_job *job, struct pdk__job_run *run) {
  * their periods. */
 static void tell_other_periods(const struct asking *b, const struct pdk__job_run *newest) {
     struct pdk__job_run theirs = *newest, ours = *newest;
-    set_periods(b->job, &ours);
+    set_periods(b->job, &ours, ours.start);
     theirs.least = ours.least = 0;
     int64_t end = pdk__job_next(&theirs, false), mine = pdk__job_next(&ours, false);
     if (end != mine)
@@ -237,6 +237,13 @@ static void tell_other_periods(const struct asking *b, const struct pdk__job_run
                  b->job->path, newest->who, (long long)newest->start, (long long)end, (long long)mine);
 }
 
+/* A moment by the servers' clock that is not later than the start, and not much earlier. The record may be written minutes
+ * after the ask, and tells of one period behind its edge alone. */
+static int64_t earliest_start(const struct asking *b, int64_t asked) {
+    pdk_session *s = b->call.s;
+    return asked + (pdk__now(s) - b->hold->since) / PDK__MS;
+}
+
 static struct pdk__job_run run_of(const struct asking *b, int64_t now) {
     const pdk_job_options *o = &b->job->options;
     struct pdk__job_run made = {.token = b->hold->token,
@@ -244,7 +251,7 @@ static struct pdk__job_run run_of(const struct asking *b, int64_t now) {
                                 .least = o->at_least_ms,
                                 .most = o->at_most_ms,
                                 .state = 'R'};
-    set_periods(b->job, &made);
+    set_periods(b->job, &made, earliest_start(b, made.start));
     g_strlcpy(made.node, strrchr(b->hold->node, '/') + 1, sizeof made.node);
     memcpy(made.who, b->job->who, sizeof made.who);
     return made;

@@ -8,8 +8,8 @@
  *     R <token> <start> 0 <least> <every>@<edge> …                              periods that do not count from 1970
  *
  * Periods end at their edges: one at `edge`, and one each `every` after it. In a time zone days differ in length. There
- * the edge is the end of the period in which the runner asked, and `every` is the length of the next one, since a start
- * is never further from its ask. So a reader of the record needs no time zone.
+ * the edge is the end of the period in which the runner handed its start over, and `every` is the length of the next
+ * one, since a start is never further from that. So a reader of the record needs no time zone.
  *
  *     asks ──► the record, version v ──and the moment of a write of the asker──► judge
  *                                                         START │ SKIP │ OURS │ OVERTAKEN

@@ -118,6 +118,41 @@ START_TEST(the_next_run_is_not_too_soon) {
 }
 END_TEST
 
+static pdk_status job_at_last(void) { return pdk_job_acquire(deeds.job, PDK_FOREVER, &deeds.hold, NULL); }
+
+static void pass_until(int64_t ms) { platform_pass(ms * SIM_MS - platform_agenda.now); }
+
+/* Of a day it names two minutes, one behind the other. A run that is asked for before both, and is written after both, is the only one
+ * of that day. */
+START_TEST(a_start_long_after_its_ask_is_of_a_later_period) {
+    enum { MINUTE_MS = 60000 };
+    pdk_job_options options = PDK_JOB_OPTIONS_INIT;
+    deeds_begin();
+    int64_t minute = platform_agenda.now / (MINUTE_MS * SIM_MS) + 2, first_ms = minute * MINUTE_MS;
+    char schedule[32];
+    g_snprintf(schedule, sizeof schedule, "%d,%d %d * * *", (int)(minute % 60), (int)(minute % 60) + 1,
+               (int)(minute / 60 % 24));
+    options.schedule = schedule;
+    pdk_job_unref(deeds.job);
+    ck_assert_int_eq(pdk_job_new(first->session, "/job", &options, &deeds.job), PDK_OK);
+    pass_until(first_ms - 1000);
+    driver_arm(SET("/record"));
+    fault.code = NOT_NOW_CODE;
+    fault.always = true;
+    deed_start(job_at_last);
+    pass_until(first_ms + 2 * MINUTE_MS + 1000);
+    ck_assert_uint_gt(fault.seen, 0);
+    driver_refuses = NULL;
+    deed_await();
+    ck_assert_int_eq(deeds.status, PDK_OK);
+    ck_assert_int_eq(deed(finish), PDK_OK);
+    deeds.hold = NULL;
+    pass_until(first_ms + 3 * MINUTE_MS + 1000);
+    ck_assert_int_eq(deed(job_for_a_while), PDK_SKIPPED);
+    deeds_end();
+}
+END_TEST
+
 enum { DELAY_MS = 3000 };
 
 static struct answer theirs;
@@ -173,6 +208,7 @@ int main(void) {
     tcase_add_test(cases, a_handle_that_cannot_be_opened_is_opened_after_a_pause);
     tcase_add_test(cases, sessions_that_end_at_once_are_opened_after_a_pause);
     tcase_add_test(cases, the_next_run_is_not_too_soon);
+    tcase_add_test(cases, a_start_long_after_its_ask_is_of_a_later_period);
     tcase_add_test(cases, who_gives_up_during_a_delay_ends_it_for_nobody);
     suite_add_tcase(suite, cases);
     return ts_run_suite(suite);

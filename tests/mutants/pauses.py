@@ -9,6 +9,8 @@ MUTANTS = {
          "            clear_away(queue), pdk__live_query_look_within(&question->query, keeper->delay.until - now);\n")]),
     "job: at least for is left out of the run": ("recipes/job.c", "pauses", [
         (".least = o->at_least_ms,", ".least = 0,")]),
+    "job: the periods count from the ask": ("recipes/job.c", "pauses", [
+        ("earliest_start(b, made.start)", "made.start")]),
     "job: asks follow each other at once": ("recipes/job.c", "limits", [
         ("b->last ? b->until : MIN(b->until, now + AGAIN_NS));", "b->last ? b->until : now);")]),
     "a session that was ended is opened at once": ("src/session/supervise.c", "pauses", [
