@@ -17,7 +17,7 @@ static const struct {
      "more "
      "(--session-timeout, \\3 ms now), or raise the servers' maxSessionTimeout"},
     {"; pass what pdk_hold_token returned", "; it is PADDOCK_TOKEN"},
-    {"every_ms, at_ms and zone", "--every, --at and --tz"},
+    {"every_ms, at_ms, zone and schedule", "--every, --at and --tz"},
     {": a limit would be crossed$", ": more contenders stand there than can be shown (5000)"},
     {"rights\\[\\d+\\] and rights\\[\\d+\\] are both on (.*): name", "\\1: name"},
     {"; PDK_SESSION_REOPENED tells when.*", ""},

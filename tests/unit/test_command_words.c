@@ -53,7 +53,7 @@ static const struct {
     {"pdk_job_acquire: /x/a/lock: the access control list of /x/a/lock lets b in",
      "the access control list of /x/a/lock lets b in"},
     {"pdk_lock_list: /a: a limit would be crossed", "/a: more contenders stand there than can be shown (5000)"},
-    {"give all the same every_ms, at_ms and zone", "give all the same --every, --at and --tz"},
+    {"give all the same every_ms, at_ms, zone and schedule", "give all the same --every, --at and --tz"},
     {"pdk_set_acquire_async: rights[0] and rights[1] are both on /a: name each path once", "/a: name each path once"},
     {"pdk_job_acquire: there is no ZooKeeper session now; PDK_SESSION_REOPENED tells when there is one",
      "there is no ZooKeeper session now"},
