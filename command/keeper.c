@@ -255,12 +255,8 @@ int cmd_keeper_obey(int number) {
 }
 
 int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
-    if (k->ended) {
-        cmd_error("%s: the servers refuse the credentials, or demand others: look at --digest-file, and at "
-                  "enforce.auth.schemes of the servers",
-                  k->settings->servers);
-        return CMD_DENIED;
-    }
+    if (k->ended)
+        return cmd_say_denied(k->settings->servers);
     bool over = cmd_now_ms() >= since + k->settings->connect_timeout_ms || cmd_is_useless(k->trouble);
     return k->connected || !over ? CMD_OK : cmd_say_unanswered(k->settings->servers, k->trouble);
 }

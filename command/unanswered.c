@@ -64,3 +64,10 @@ int cmd_say_unanswered(const char *servers, const char *trouble) {
         cmd_error("no server of %s answers (%s); look at -s, and whether they run", servers, why);
     return CMD_UNAVAILABLE;
 }
+
+int cmd_say_denied(const char *servers) {
+    cmd_error("%s: the servers refuse the credentials, or demand others: look at --digest-file, and at "
+              "enforce.auth.schemes of the servers",
+              servers);
+    return CMD_DENIED;
+}

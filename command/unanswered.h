@@ -11,5 +11,7 @@ bool cmd_is_useless(const char *trouble);
  * look at the first of them, which takes half a second at most; or names the resource that the system is short of. The
  * result. */
 int cmd_say_unanswered(const char *servers, const char *trouble);
+/* Says that the servers refuse the credentials. The result. */
+int cmd_say_denied(const char *servers);
 
 #endif

@@ -252,6 +252,8 @@ class Servers(Doctor):
         server = self.another("--property", "zookeeper.DigestAuthenticationProvider.enabled=false")
         _, err = self.paddock(80, "ls", "--digest-file", self.file("secret"), "-s", server.hosts)
         self.assertNotIn("sesame", err)
+        _, err = self.paddock(80, "run", "--no-create", "--digest-file", self.file("secret"), "-s", server.hosts + "/a", "/b", "--", "true")
+        self.assertRegex(err, f"{server.hosts}/a: the servers refuse the credentials")
         self.assertIn("credentials", self.ask(1, "--digest-file", self.file("secret"), hosts=server.hosts))
 
 
@@ -266,8 +268,8 @@ class Servers(Doctor):
             found = self.ask(1, *options, hosts=server.hosts)
             self.assertEqual(list(found), ["credentials"])
             self.assertIn("enforce.auth", found["credentials"][0]["what"])
-            for more in ([], ["-w", "3"]):
-                _, err = self.paddock(80, "run", *options, *more, "-s", server.hosts, self.path, "--", "true")
+            for more in ([], ["-w", "3"], ["--no-create"]):
+                _, err = self.paddock(80, "run", *options, *more, "-s", server.hosts + "/a", self.path, "--", "true")
                 self.assertIn("enforce.auth.schemes", err)
             self.assertLess(time.monotonic() - begun, 20 * SLACK)
 
