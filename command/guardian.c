@@ -129,14 +129,15 @@ static void go_on(guardian *g) {
     g->tstp_until = 0;
 }
 
-/* A shell that has the keeper as a job that runs brings it to the foreground (fg), and sends no signal. */
+/* A shell that has the keeper as a job that runs brings it to the foreground (fg), and sends no signal. Without a
+ * connection it stands still all the same, and looks again when it goes on. */
 static bool comes_to_front(guardian *g) {
     pid_t front = g->keepers_group ? cmd_terminals_group() : 0;
-    bool comes = front > 0 && (front == g->keepers_group || front == g->family.group);
+    bool comes = !g->stop_ordered && front > 0 && (front == g->keepers_group || front == g->family.group);
     if (comes)
         go_on(g);
     else
-        g->front_at = front > 0 ? cmd_now_ms() + FRONT_MS : INT64_MAX;
+        g->front_at = front > 0 && !g->stop_ordered ? cmd_now_ms() + FRONT_MS : INT64_MAX;
     return comes;
 }
 
@@ -253,7 +254,10 @@ static void forward(guardian *g, int number) {
     if (!g->runs || (g->termed && number == SIGSTOP)) /* its time to end is short */
         return;
     g->told = g->told || number == SIGTERM;
-    g->stop_ordered = g->stop_ordered || number == SIGSTOP;
+    if (number == SIGSTOP) {
+        g->stop_ordered = true;
+        g->front_at = INT64_MAX;
+    }
     if (number == SIGTSTP)
         g->tstp_until = cmd_now_ms() + TSTP_MS;
     if (number != SIGCONT)

@@ -288,6 +288,27 @@ class Keys(Terminal):
         os.close(terminal)
         self.assert_no_node()
 
+    def test_foreground_while_suspended(self):
+        """fg does not continue what stands still for the connection; the connection does."""
+        self.environment["PADDOCK_SERVERS"] = self.server.link
+        pid, terminal = self.begin_shell()
+        os.write(terminal, f"{PADDOCK} run --session-timeout 8 --on-suspend=stop {self.path} -- "
+                           f"sh -c 'echo $$ > {self.file('pid')}; read word; echo we have $word' &\n".encode())
+        self.read(terminal, until=b"stands still until it is in the foreground (fg)")
+        self.server.order("reset victim")
+        self.read(terminal, until=b"the command is stopped until it is back")
+        os.write(terminal, b"fg\n")
+        time.sleep(0.5)
+        self.assertEqual(state(self.number("pid")), "T")
+        self.server.order("heal victim")
+        self.read(terminal, until=b"the command goes on")
+        os.write(terminal, b"plenty\n")
+        self.assertIn(b"we have plenty\r\n", self.read(terminal, until=b"we have plenty\r\n"))
+        os.write(terminal, b"exit\n")
+        self.status(pid)
+        os.close(terminal)
+        self.assert_no_node()
+
     def test_ctrl_z_after_a_tstp(self):
         """TSTP to paddock, which its command survives, is no order for a Ctrl-Z later on."""
         pid, terminal = self.begin("run", self.path, "--", "sh", "-c",
