@@ -21,7 +21,7 @@ void cmd_forget_hold(void);
  * with errno, also for a command that cannot be executed. */
 pid_t cmd_spawn(char **command, pid_t keepers_group);
 
-/* The group that our terminal has in its foreground; 0: there is no terminal. */
+/* The group that our terminal has in its foreground; 0: it cannot be told; -1: there is no terminal. */
 pid_t cmd_terminals_group(void);
 
 /* The terminal goes from one group to the other, if `from` has it. */

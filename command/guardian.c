@@ -129,15 +129,17 @@ static void go_on(guardian *g) {
     g->tstp_until = 0;
 }
 
-/* A shell that has the keeper as a job that runs brings it to the foreground (fg), and sends no signal. Without a
- * connection it stands still all the same, and looks again when it goes on. */
+/* A shell that has the keeper as a job that runs brings it to the foreground (fg), and sends no signal. When the
+ * terminal is gone nobody can, and the command goes on: it cannot read, and hears that. Without a connection it stands
+ * still all the same, and wants the terminal again when it goes on. */
 static bool comes_to_front(guardian *g) {
-    pid_t front = g->keepers_group ? cmd_terminals_group() : 0;
-    bool comes = !g->stop_ordered && front > 0 && (front == g->keepers_group || front == g->family.group);
+    bool looks = g->keepers_group && !g->stop_ordered;
+    pid_t front = looks ? cmd_terminals_group() : 0;
+    bool comes = front < 0 || (front > 0 && (front == g->keepers_group || front == g->family.group));
     if (comes)
         go_on(g);
     else
-        g->front_at = front > 0 && !g->stop_ordered ? cmd_now_ms() + FRONT_MS : INT64_MAX;
+        g->front_at = looks ? cmd_now_ms() + FRONT_MS : INT64_MAX;
     return comes;
 }
 

@@ -11,9 +11,10 @@ static int open_terminal(void) { return open("/dev/tty", O_RDWR | O_CLOEXEC | O_
 
 pid_t cmd_terminals_group(void) {
     int terminal = open_terminal();
-    pid_t group = terminal >= 0 ? tcgetpgrp(terminal) : 0;
-    if (terminal >= 0)
-        close(terminal);
+    if (terminal < 0)
+        return errno == ENXIO ? -1 : 0;
+    pid_t group = tcgetpgrp(terminal);
+    close(terminal);
     return group > 0 ? group : 0;
 }
 

@@ -309,6 +309,16 @@ class Keys(Terminal):
         os.close(terminal)
         self.assert_no_node()
 
+    def test_the_terminal_that_it_wants_goes(self):
+        """Nobody can bring it to the foreground any more. It goes on, and its read fails."""
+        pid, terminal = self.begin_shell()
+        os.write(terminal, f"nohup {PADDOCK} run {self.path} -- sh -c 'read word </dev/tty' 2>{self.file('words')} >&2 &\n".encode())
+        wait_for("a command that wants the terminal", lambda: self.file("words").exists() and "(fg)" in self.file("words").read_text())
+        self.assertEqual(len(self.nodes()), 1)
+        os.close(terminal)
+        self.reap(pid)
+        wait_for("no node", lambda: not self.nodes())
+
     def test_ctrl_z_after_a_tstp(self):
         """TSTP to paddock, which its command survives, is no order for a Ctrl-Z later on."""
         pid, terminal = self.begin("run", self.path, "--", "sh", "-c",
