@@ -201,9 +201,12 @@ class Keys(Terminal):
     def command_of(self, terminal):
         return int(re.search(rb"the-command (\d+)\r\n", self.read(terminal, until=re.compile(rb"the-command \d+\r\n")))[1])
 
+    def until(self, terminal, words):
+        self.assertIn(words, self.read(terminal, until=words))
+
     def press(self, terminal, key, words):
         os.write(terminal, key)
-        self.assertIn(words, self.read(terminal, until=words))
+        self.until(terminal, words)
 
     def test_ctrl_z(self):
         """It is refused with a line, again and again, and the command goes on; Ctrl-C ends it."""
@@ -294,16 +297,16 @@ class Keys(Terminal):
         pid, terminal = self.begin_shell()
         os.write(terminal, f"{PADDOCK} run --session-timeout 8 --on-suspend=stop {self.path} -- "
                            f"sh -c 'echo $$ > {self.file('pid')}; read word; echo we have $word' &\n".encode())
-        self.read(terminal, until=b"stands still until it is in the foreground (fg)")
+        self.until(terminal, b"stands still until it is in the foreground (fg)")
         self.server.order("reset victim")
-        self.read(terminal, until=b"the command is stopped until it is back")
+        self.until(terminal, b"the command is stopped until it is back")
         os.write(terminal, b"fg\n")
         time.sleep(0.5)
         self.assertEqual(state(self.number("pid")), "T")
         self.server.order("heal victim")
-        self.read(terminal, until=b"the command goes on")
+        self.until(terminal, b"the command goes on")
         os.write(terminal, b"plenty\n")
-        self.assertIn(b"we have plenty\r\n", self.read(terminal, until=b"we have plenty\r\n"))
+        self.until(terminal, b"we have plenty\r\n")
         os.write(terminal, b"exit\n")
         self.status(pid)
         os.close(terminal)
@@ -322,13 +325,14 @@ class Keys(Terminal):
     def test_ctrl_z_after_a_tstp(self):
         """TSTP to paddock, which its command survives, is no order for a Ctrl-Z later on."""
         pid, terminal = self.begin("run", self.path, "--", "sh", "-c",
-                                   "trap 'echo survived' TSTP; echo the-command $$; read word; trap - TSTP; echo as before; exec sleep 60")
+                                   "trap 'echo survived' TSTP; echo the-command $$; until read word; do :; done; trap - TSTP; echo as before; "
+                                   "exec sleep 60")
         command = self.command_of(terminal)
         os.kill(pid, signal.SIGTSTP)
-        self.assertIn(b"survived", self.read(terminal, until=b"survived"))
+        self.until(terminal, b"survived")
         time.sleep(1.1)
         os.write(terminal, b"\n")
-        self.read(terminal, until=b"as before")
+        self.until(terminal, b"as before")
         self.press(terminal, CTRL_Z, b"Ctrl-Z is refused: the command holds " + self.path.encode())
         wait_for("a running command", lambda: state(command) == "S")
         os.write(terminal, CTRL_C)
