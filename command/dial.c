@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -118,6 +120,16 @@ static gpointer look_up(gpointer user) {
     return NULL;
 }
 
+/* It may live on while the program has begun to block its signals, and would take them. */
+static GThread *start_look_up(struct lookup *l) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    GThread *thread = g_thread_try_new("lookup", look_up, l, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return thread;
+}
+
 /* The addresses, or NULL, and *error says why. Takes host and port. */
 static struct addrinfo *resolve(char *host, char *port, int64_t timeout_ms, char **error) {
     struct lookup *l = g_new0(struct lookup, 1);
@@ -125,7 +137,7 @@ static struct addrinfo *resolve(char *host, char *port, int64_t timeout_ms, char
     *l = (struct lookup){.users = 2, .host = host, .port = port};
     g_mutex_init(&l->lock);
     g_cond_init(&l->changed);
-    GThread *thread = g_thread_try_new("lookup", look_up, l, NULL);
+    GThread *thread = start_look_up(l);
     g_mutex_lock(&l->lock);
     l->users -= thread == NULL;
     while (thread && !l->done && g_cond_wait_until(&l->changed, &l->lock, until))

@@ -18,14 +18,18 @@
 
 enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000, SET_MS = 1000 };
 
-bool cmd_keeper_signals(cmd_keeper *k) {
+static void fill_with_ours(sigset_t *set) {
     static const int ours[] = {SIGTERM,  SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
                                SIGWINCH, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU};
-    sigset_t set, read;
-    sigemptyset(&set);
+    sigemptyset(set);
     for (size_t i = 0; i < G_N_ELEMENTS(ours); i++)
         if (!cmd_signal_is_ignored(ours[i])) /* a descriptor would bring them all the same */
-            sigaddset(&set, ours[i]);
+            sigaddset(set, ours[i]);
+}
+
+bool cmd_keeper_signals(cmd_keeper *k) {
+    sigset_t set, read;
+    fill_with_ours(&set);
     read = set;
     sigdelset(&read, SIGTTIN);
     sigdelset(&read, SIGTTOU);
@@ -292,8 +296,21 @@ static int await_claim(cmd_keeper *k) {
     return CMD_OK;
 }
 
+/* The look reads no signals, and may take as long as a connection. So a signal does to the program what it does to any
+ * other: nothing is held yet, and no command runs. */
+static int look_for_chroot(const cmd_keeper *k) {
+    sigset_t ours, before;
+    if (!k->settings->no_create)
+        return CMD_OK;
+    fill_with_ours(&ours);
+    pthread_sigmask(SIG_UNBLOCK, &ours, &before);
+    int refused = cmd_chroot_refuse_missing(k->settings);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return refused;
+}
+
 int cmd_keeper_open(cmd_keeper *k) {
-    int refused = k->settings->no_create ? cmd_chroot_refuse_missing(k->settings) : CMD_OK;
+    int refused = look_for_chroot(k);
     if (refused)
         return refused;
     pdk_session_options options = cmd_settings_session(k->settings);

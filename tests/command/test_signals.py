@@ -4,6 +4,7 @@ and systemd's SIGPIPE."""
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -63,6 +64,19 @@ class Signals(Case):
         os.kill(job, signal.SIGTERM)
         shell.communicate(timeout=20)
         self.assertEqual(shell.returncode, 0)
+
+    def test_while_a_chroot_is_looked_for(self):
+        """The server takes the connection, and says nothing. Nothing of the program is left, since its pipes end."""
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            for verb, *rest in (["hold"], ["run", *WORK], ["elect", *WORK], ["job", *WORK]):
+                for number in (signal.SIGTERM, signal.SIGINT):
+                    with self.subTest(verb=verb, number=number):
+                        process = self.start(verb, "--no-create", "-s", f"127.0.0.1:{server.getsockname()[1]}/a", "--connect-timeout", "60",
+                                             self.path, *rest)
+                        with server.accept()[0]:
+                            process.send_signal(number)
+                            process.communicate(timeout=20)
+                        self.assertIn(process.returncode, (128 + number, -number))
 
     def test_handed_on(self):
         for left in ([], LEFT, [signal.SIGPIPE], [signal.SIGCHLD]):
