@@ -3,6 +3,7 @@
 #include "place.h"
 #include "say.h"
 #include "status.h"
+#include <signal.h>
 
 enum { OTHERS_MS = 5000 };
 
@@ -110,12 +111,21 @@ static void look_everywhere(cmd_keeper *k) {
             look(k, cmd_keeper_part_path(k, i));
 }
 
+/* A stop would keep what is held from everybody. */
+static int obey_holding(const cmd_keeper *k, int number) {
+    if (number != SIGTSTP)
+        return cmd_keeper_obey(number);
+    cmd_error("Ctrl-Z is refused: %s is held, and a program that stands still cannot keep it; Ctrl-C releases it",
+              k->path);
+    return CMD_OK;
+}
+
 /* CMD_OK, or the result of a signal. */
 static int await_looks(cmd_keeper *k) {
     while (k->looks > 0 && cmd_keeper_is_valid(k)) {
         int number = 0;
         unsigned saw = cmd_keeper_wait(k, NULL, 0, OTHERS_MS, &number);
-        int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
+        int status = saw & CMD_SAW_SIGNAL ? obey_holding(k, number) : CMD_OK;
         if (status)
             return status;
     }

@@ -4,6 +4,7 @@ import json
 import pathlib
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import threading
@@ -174,10 +175,12 @@ class Start(Case):
         process = self.start("run", "--session-timeout", 30, self.path, "--", "echo", "entered",
                              env=dict(self.environment, PADDOCK_SERVERS=way.hosts))
         self.assertTrue(way.silent.wait(PATIENCE))
+        process.send_signal(signal.SIGTSTP)  # it holds already
         out, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(out, "")
         self.assertIn(process.returncode, (69, 76), err)  # 76: on a slow machine the lease ends first
         self.assertRegex(err, rf"{self.path}: \S+:{leader.pid} holds the leadership|is lost \(LEASE\) before anything could start")
+        self.assertIn(f"Ctrl-Z is refused: {self.path} is held, ", err)
 
     def test_a_look_that_is_refused(self):
         """The list shows a leader, and its node may not be read: it counts as somebody, since nobody else has such a node."""
