@@ -153,8 +153,8 @@ PDK_API const char *pdk_hold_node(const pdk_hold *hold);
  * others. false: no other one had a node there when ours was made, so whoever came later could see
  * ours. true: one may have had; look (pdk_lock_holder, pdk_semaphore_holders, pdk_election_leader).
  * true also where no list has told: always for permits, for a striped lock, where the path has a
- * child `locks`, and now and then for a session that takes a lock again and again. false for NULL,
- * and in the child of a fork. Local; does not wait. */
+ * child `locks` or `leases`, and now and then for a session that takes a lock again and again.
+ * false for NULL, and in the child of a fork. Local; does not wait. */
 PDK_API bool pdk_hold_is_mixed(const pdk_hold *hold);
 
 /* Let another thread use the hold as its own. The acquiring thread may then block on the same lock

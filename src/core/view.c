@@ -56,8 +56,7 @@ static void see(struct pdk__view *view, const struct pdk__child *child, const st
     const char *text = child->text;
     if (child->name.kind == PDK__FOREIGN) {
         view->delays |= strcmp(text, PDK__DELAY_RECORD) == 0;
-        view->mixed |= strcmp(text, PDK__LEASES) == 0;
-        view->doubtful |= strcmp(text, PDK__LOCKS) == 0;
+        view->doubtful |= strcmp(text, PDK__LEASES) == 0 || strcmp(text, PDK__LOCKS) == 0;
         return;
     }
     if ((!b->in_queue || child->name.sequence == b->me.sequence) && strcmp(text, viewer->own) == 0) {

@@ -38,8 +38,8 @@ struct pdk__view {
     bool listed;                  /* our own node is in the list */
     bool exchanged_gone;          /* the earlier node does not exist any more: its position in the queue is lost */
     bool delays;                  /* the directory has a lock-delay: core/delay.h */
-    bool mixed;                   /* contenders of another recipe, or permits, are there, which our rule never sees */
-    bool doubtful;                /* a directory is there in which claims for permits may wait, as its name says */
+    bool mixed;                   /* contenders of another recipe are there, which our rule never sees */
+    bool doubtful;                /* by its name a directory there has permits, or claims for them */
     bool beyond_limits;           /* too many children, or a contender's name too long to be handled */
     int32_t ahead;                /* contenders ahead of us, blocking or not */
     bool sole;                    /* the blocker alone is ahead: once it is gone, nobody can be, without a list */
