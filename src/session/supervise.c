@@ -243,6 +243,17 @@ static void on_connecting(pdk_session *s) {
         pdk__session_tell(s, PDK_SESSION_SUSPENDED);
 }
 
+/* A server that hangs up on what it does not know looks like a connection that is lost at that moment. */
+static void tell_foreign(pdk_session *s, bool hung_up) {
+    char *why =
+        g_strdup_printf("the server is no ZooKeeper, and %s create2, the request that makes a contender's "
+                        "node%s; ClickHouse Keeper, which counts its sessions from 1 as this server does, has "
+                        "it from 26.7 on",
+                        hung_up ? "hung up on" : "has no", hung_up ? ", or the connection was lost meanwhile" : "");
+    pdk__session_trouble(s, PDK_UNSUPPORTED, why);
+    g_free(why);
+}
+
 static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t id, int32_t timeout_ms) {
     pdk_session *s = driver;
     pdk__lock_again(s);
@@ -258,13 +269,9 @@ static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int6
         } else if (state == PDK__ZK_SPOILT) {
             begin_anew(s);
             pdk__session_trouble(s, PDK_UNAVAILABLE, "a server's handshake gives no session, or no time");
-        } else if (state == PDK__ZK_FOREIGN) {
+        } else if (state == PDK__ZK_FOREIGN || state == PDK__ZK_HUNG_UP) {
             begin_anew(s);
-            pdk__session_trouble(
-                s, PDK_UNSUPPORTED,
-                "the server is no ZooKeeper, and has no create2, the request that makes a contender's node; "
-                "ClickHouse Keeper, which counts its sessions from 1 as this server does, has it from "
-                "26.7 on");
+            tell_foreign(s, state == PDK__ZK_HUNG_UP);
         } else {
             pdk__session_end(s, PDK_AUTH,
                              "the server refused the credentials, or demands others; check the digest option, and "

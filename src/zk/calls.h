@@ -74,6 +74,7 @@ enum pdk__zk_state {
     PDK__ZK_AUTH_FAILED, /* likewise */
     PDK__ZK_SPOILT,      /* likewise: the server's handshake gives no session, or no time */
     PDK__ZK_FOREIGN,     /* likewise: the server is no ZooKeeper, and cannot do what is needed */
+    PDK__ZK_HUNG_UP,     /* likewise: it is none, and gave no answer when it was asked whether it can */
 };
 
 enum pdk__zk_event {

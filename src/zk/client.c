@@ -268,8 +268,8 @@ static void on_foreign(int code, const char *path, const struct Stat *stat, cons
         sink->log(zk->config.driver, PDK_LOG_WARN,
                   "the server is no ZooKeeper: it takes no session back, so each lost connection ends every hold, and "
                   "others wait until the session has timed out; directories of locks stay when they are empty");
-    sink->state(zk->config.driver, zk, can ? PDK__ZK_CONNECTED : PDK__ZK_FOREIGN, zk->session,
-                zoo_recv_timeout(atomic_load(&zk->handle)));
+    enum pdk__zk_state state = can ? PDK__ZK_CONNECTED : code == ZUNIMPLEMENTED ? PDK__ZK_FOREIGN : PDK__ZK_HUNG_UP;
+    sink->state(zk->config.driver, zk, state, zk->session, zoo_recv_timeout(atomic_load(&zk->handle)));
 }
 
 /* The library goes on with any handshake: without a timeout it reconnects as fast as it can. */

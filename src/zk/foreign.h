@@ -17,7 +17,7 @@ bool pdk__foreign_is(int64_t session, const char *password);
 bool pdk__foreign_ask(zhandle_t *handle, const struct ACL_vector *acl, string_stat_completion_t fn,
                       const void *context);
 
-/* Does that code say that the server has create2? */
+/* Does that code say that the server has create2? A lost connection says nothing, and counts as no. */
 bool pdk__foreign_can(int code);
 
 #endif

@@ -267,8 +267,8 @@ START_TEST(a_server_that_is_no_zookeeper) {
         enum pdk__zk_state state;
     } answers[] = {{ZNODEEXISTS, PDK__ZK_CONNECTED},     {ZNONODE, PDK__ZK_CONNECTED},
                    {ZNOAUTH, PDK__ZK_CONNECTED},         {ZBADARGUMENTS, PDK__ZK_CONNECTED},
-                   {ZCONNECTIONLOSS, PDK__ZK_FOREIGN},   {ZUNIMPLEMENTED, PDK__ZK_FOREIGN},
-                   {ZOPERATIONTIMEOUT, PDK__ZK_FOREIGN}, {ZCLOSING, PDK__ZK_FOREIGN}};
+                   {ZCONNECTIONLOSS, PDK__ZK_HUNG_UP},   {ZUNIMPLEMENTED, PDK__ZK_FOREIGN},
+                   {ZOPERATIONTIMEOUT, PDK__ZK_HUNG_UP}, {ZCLOSING, PDK__ZK_HUNG_UP}};
     for (size_t i = 0; i < G_N_ELEMENTS(answers); i++) {
         shake_hands(77, "");
         ck_assert_uint_eq(seen.states, 0);
