@@ -66,6 +66,16 @@ static int let_go(holder *h, const char *why) {
     return CMD_OK;
 }
 
+static const char no_stop[] =
+    "Ctrl-Z is refused: %s is held, and a program that stands still cannot keep it; Ctrl-C releases it";
+
+/* Why a signal releases the lock, or NULL: it does not. */
+static const char *why_signal(const holder *h, int number) {
+    if (number == SIGTSTP)
+        cmd_error(no_stop, h->keeper.path);
+    return number == SIGTERM ? "TERM" : number == SIGINT ? "INT" : number == SIGHUP ? "HUP" : NULL;
+}
+
 /* The exit status. */
 static int keep(holder *h) {
     struct pollfd others[] = {{.fd = h->ready_fd}, {.fd = h->until_eof ? STDIN_FILENO : -1, .events = POLLIN}};
@@ -85,12 +95,9 @@ static int keep(holder *h) {
         }
         if (h->keeper.asked)
             return let_go(h, "somebody asks for it");
-        if (saw & CMD_SAW_SIGNAL && (number == SIGTERM || number == SIGINT || number == SIGHUP))
-            return let_go(h, number == SIGTERM ? "TERM" : number == SIGINT ? "INT" : "HUP");
-        if (saw & CMD_SAW_SIGNAL && number == SIGTSTP)
-            cmd_error(
-                "Ctrl-Z is refused: %s is held, and a program that stands still cannot keep it; Ctrl-C releases it",
-                h->keeper.path);
+        const char *why = saw & CMD_SAW_SIGNAL ? why_signal(h, number) : NULL;
+        if (why)
+            return let_go(h, why);
         bool gone = false;
         int told = saw & CMD_SAW_OTHER ? go_on_telling(h, others[0].revents, &gone) : CMD_OK;
         if (told != CMD_OK)

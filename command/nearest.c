@@ -8,7 +8,7 @@ enum { LONGEST = 40 };
 
 /* Row by row: how many changes make the first letters of `b` of the first letters of `a`. */
 static size_t distance(const char *a, const char *b) {
-    size_t rows[3][LONGEST + 1], length = strlen(b);
+    size_t rows[3][LONGEST + 1] = {{0}}, length = strlen(b);
     for (size_t j = 0; j <= length; j++)
         rows[0][j] = j;
     for (size_t i = 1; a[i - 1]; i++) {

@@ -27,9 +27,10 @@ int cmd_help(int argc, char **argv) {
         return cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
     }
     const cmd_verb *verb = argc == 2 ? cmd_verb_find(argv[1]) : NULL;
-    char *words[] = {argv[1], (char *)"--help", NULL};
-    if (verb)
+    if (verb) {
+        char *words[] = {argv[1], (char *)"--help", NULL};
         return verb->act(2, words);
+    }
     if (argc == 2)
         cmd_verb_miss(argv[1]);
     else

